@@ -50,7 +50,7 @@ const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
     'start with the subject',
     /(?:^|[.!?] )(?:What|Whose|Whether|Of|So (?:old|long|much|many|far)) [a-z]/u,
   ],
-  ['open an issue instead of a note in the code', /\b(?:TODO|FIXME|XXX)\b/u],
+  ['open an issue instead of writing a note in the code', /\b(?:TODO|FIXME|XXX)\b/u],
 ];
 
 /** The paths of `files` are relative to `root`. */

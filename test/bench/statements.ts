@@ -12,11 +12,10 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * Measures the time, calls and bytes of WAL of each SQL statement in a whole life, and the commits
- * and WAL flushes.
- *
- * pnpm bench:statements [--seconds 6]
+ * `pnpm bench:statements [--seconds 6]` measures the SQL statements of whole lives: the time, the
+ * calls and the bytes of WAL of each. It also measures the commits and WAL flushes of a life.
  */
+
 const shownMax = 24;
 const labelLength = 64;
 /**

@@ -137,7 +137,7 @@ export const worstForms: readonly WorstCase[] = [
     body: numbered(bodyRoom, (index) => `a${index}`, '&'),
   },
   {
-    name: 'a form of as many fields as the gateway reads',
+    name: 'a form with as many fields as fit in 8 KiB',
     headers: formType,
     body: numbered(formRoom, (index) => index.toString(36), '&'),
   },

@@ -34,7 +34,7 @@ export function judge(
       .filter(({ ratio }) => ratio > growthMax)
       .map(
         ({ table, ratio }) =>
-          `${table} grew to ${ratio.toFixed(2)} times its size from the earlier half of the compared months to the later half`,
+          `in the later half of the compared months, ${table} was ${ratio.toFixed(2)} times as large as in the earlier half`,
       ),
     ...(year.partitionsDropped === 0 ? ['no partition was dropped'] : []),
     ...(year.eventsDeleted === 0 ? ['no event was deleted'] : []),

@@ -41,12 +41,12 @@ export function checkAccounts(history: History): Verdict[] {
   const linesCount = recordsOf(history, 'line').length;
   return [
     {
-      guarantee: 'the movements of an account have one order that fits real time',
+      guarantee: 'the order of the movements of an account agrees with real time',
       count: linesCount,
       violations: order,
     },
     {
-      guarantee: 'the order of the movements explains every figure that was shown',
+      guarantee: 'each amount and balance that was shown agrees with the ledger',
       count: answers,
       violations: explained,
     },

@@ -23,8 +23,8 @@ test('every history of a serial service is accepted, even with overlapping reque
 });
 
 /**
- * Each function changes one record of a correct history, and then no serial order explains the
- * history. It returns undefined for a record that it cannot change.
+ * Each function returns a false copy of one record of a correct history, or undefined for a record
+ * that it does not change. No serial order explains a history with the false copy.
  */
 const corruptions: Record<string, (record: HistoryRecord) => HistoryRecord | undefined> = {
   'a creation with a figure that is off by one': (record) => {

@@ -54,11 +54,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [create([0, 1], replay), create([2, 3], created('s'))],
   ],
   'a replay for another body': [
-    'another body',
+    'its body differs',
     [create([0, 1], created('s')), create([2, 3], replay, { body: 'other' })],
   ],
   'a conflict with its own body': [
-    'has the same body',
+    'both have the same body',
     [create([0, 1], created('s')), create([2, 3], conflict)],
   ],
   'a conflict with a refused request': [

@@ -134,7 +134,7 @@ function wrongAnswer(
       const [creator] = own?.creators ?? [];
       if (!outcome.isReplay || creator === request) return undefined;
       if (creator !== undefined && creator.body !== body)
-        return 'a replay answered a request with another body than that of the creation';
+        return 'a request got a replay, although its body differs from that of the creation';
       const cause = creator === undefined ? others.filter(mayHaveCreated) : [creator];
       if (cause.some((one) => one.body === body && one.beginMs < latest(request))) return undefined;
       return `a replay of ${outcome.submissionId} was answered before anybody created it`;
@@ -143,10 +143,10 @@ function wrongAnswer(
       return undefined;
     case 'conflict': {
       if (holder !== undefined && bodiesOf(holder).has(body))
-        return `a request was answered as a conflict with ${holder.submissionId}, which has the same body`;
+        return `a request was refused as a conflict with ${holder.submissionId}, although both have the same body`;
       if (others.some((one) => one.body !== body && mayHaveKey(one, request, holders)))
         return undefined;
-      return 'a request was answered as a conflict, but no request with another body can have had the key';
+      return 'a request was refused as a conflict, but no request with another body had the key at that time';
     }
     case 'taken':
       if (others.some((one) => mayHaveKey(one, request, holders))) return undefined;

@@ -25,7 +25,9 @@ export function readOptions(args: readonly string[]): HostsOptions {
   return {
     pairs: values.pairs.split(',').map((name) => {
       if (isPairName(name)) return name;
-      throw new Error(`there is no pair ${name}. The pairs are ${Object.keys(pairs).join(', ')}`);
+      throw new Error(
+        `--pairs does not accept ${name}. It accepts ${Object.keys(pairs).join(', ')}`,
+      );
     }),
     combinations: numberOf('combinations', values.combinations),
     seconds: numberOf('seconds', values.seconds),

@@ -28,7 +28,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'b1cd9a61e40b',
     file: 'packages/signing/src/sealing.ts',
-    change: 'the cipher gets a text without conversion, and bytes as a copy',
+    change: 'a text goes to the cipher without `Buffer.from`, and bytes go to it as a copy',
     reason: 'A cipher reads a text as UTF-8, as `Buffer.from` does.',
   },
   {
@@ -46,7 +46,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'e8d2f97f45d5',
     file: 'packages/node-agent/src/agent.ts',
-    change: 'an accept is sent and remembered in the other order',
+    change: 'an accepted offer is remembered after its accept is sent, not before',
     reason: 'No frame arrives between the two.',
   },
   {
@@ -58,7 +58,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '513294e03a54',
     file: 'services/webhooks/src/schedule.ts',
-    change: 'a retry is counted and its endpoint is woken in the other order',
+    change: 'an endpoint is woken before its retry is counted, not after',
     reason: '`wake` does not read the count.',
   },
   {
@@ -83,15 +83,15 @@ export const equivalents: readonly Equivalent[] = [
     id: '451e847475a2',
     file: 'packages/queue/src/fleet-scripts.ts',
     change:
-      'after a dispatcher dies, a node is dropped if its entry exists or names that dispatcher',
+      'after a dispatcher dies, each of its nodes is dropped, whichever dispatcher its entry names',
     reason:
-      'Every script removes a node from `links:…` when its entry goes or gets another dispatcher.',
+      'A script that deletes an entry or changes its dispatcher also removes the node from `links:…`.',
   },
   {
     id: 'f4acbbedc791',
     file: 'packages/queue/src/fleet-scripts.ts',
     change: 'a page of nodes that is just large enough is read again',
-    reason: 'The page that is read is the same, because all changes are written before.',
+    reason: 'The second read returns the same page, because all changes are already written.',
   },
   {
     id: '5ec3cdb11835',
@@ -108,7 +108,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'd226bdf93d44',
     file: 'services/settlement/src/reconcile.ts',
-    change: 'a submission is settled even if the store refused its failure',
+    change: 'a submission is settled even if the store refused to record it as failed',
     reason: 'Without a stored outcome, a submission is not settled. With one, it must be settled.',
   },
   {
@@ -127,7 +127,7 @@ export const equivalents: readonly Equivalent[] = [
     id: '83d5cdda9aa3',
     file: 'packages/store/src/schema/roles.ts',
     change: 'a ROLLBACK is sent without waiting for it',
-    reason: 'The connection runs statements in order, and the next one closes it.',
+    reason: 'A connection runs its statements in order, and after this one it is only closed.',
   },
   {
     id: '6b07918a1a9a',

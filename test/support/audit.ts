@@ -38,7 +38,7 @@ const checks = [
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
-    violation: 'its row in submissions_in_flight is missing, has a wrong tenant or must not exist',
+    violation: 'the row in submissions_in_flight is missing, has a wrong tenant or must not exist',
     sql: `SELECT COALESCE(s.id, f.submission_id) AS subject, s.state AS detail
       FROM submissions s FULL JOIN submissions_in_flight f ON f.submission_id = s.id
       WHERE (s.finished_at IS NULL) IS DISTINCT FROM (f.submission_id IS NOT NULL)
@@ -55,7 +55,7 @@ const checks = [
         AND (e.hold <> s.quote_max_micros OR e.charge + e.release <> e.hold OR e.charge <> COALESCE(s.charged_micros, 0))`,
   },
   {
-    violation: 'a submission in flight has entries other than one hold, or has none',
+    violation: 'a submission in flight does not have exactly one ledger entry, its hold',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s
       WHERE state IN ('pending', 'dispatched', 'running', 'settling')
         AND (SELECT array_agg(type ORDER BY type) FROM ledger_entries e WHERE e.submission_id = s.id) IS DISTINCT FROM ARRAY['hold']`,

@@ -97,7 +97,7 @@ function ways(): Way[] {
     prefix: prefix ?? [],
     args: ['--no-browser-sandbox'],
     confinement:
-      'without its sandbox, which does not work here; the browser opens only the demo page',
+      'without its sandbox, because the sandbox does not work here; the browser opens only the demo page',
   };
   // `prefix` is undefined if no user namespace can be created. The sandbox needs a user namespace.
   return prefix === undefined ? [without] : [inSandbox, without];

@@ -43,6 +43,9 @@ export function formatCredits(micros: bigint): string {
  * `creditsMicrosMax`.
  */
 export function creditsToNumber(micros: bigint): number {
-  assertInvariant(fitsCredits(micros), 'an amount on the wire is not beyond creditsMicrosMax');
+  assertInvariant(
+    fitsCredits(micros),
+    'an amount on the wire is from -creditsMicrosMax to creditsMicrosMax',
+  );
   return Number(formatCredits(micros));
 }

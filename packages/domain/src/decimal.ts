@@ -109,7 +109,7 @@ export function decimalOfMicros(micros: bigint): Decimal {
 
 /** Throws InvariantError if the decimal is negative. */
 export function roundHalfUpToMicros(decimal: Decimal): bigint {
-  assertInvariant(decimal.digits >= 0n, 'a decimal to round to micros is not negative');
+  assertInvariant(decimal.digits >= 0n, 'a decimal that is rounded to micros is not negative');
   if (decimal.scale <= 6) return digitsAt(decimal, 6);
   const divisor = 10n ** BigInt(decimal.scale - 6);
   return (decimal.digits * 2n + divisor) / (divisor * 2n);

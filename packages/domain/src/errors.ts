@@ -96,7 +96,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Webhook URL missing',
     description:
-      'The URL in the settings or of the webhook endpoint is missing or disabled. Set it first. A delivery of a deleted endpoint cannot be sent again.',
+      'The webhook URL of the settings or of the endpoint is missing or disabled. Set it first. A delivery of a deleted endpoint cannot be sent again.',
   },
   endpoint_limit: {
     status: 409,
@@ -162,7 +162,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'Rate limited',
     description:
-      'This tenant or address sent too many requests, or a limit is reached: for submissions in flight, webhook attempts, test events or waiting requests. Repeat after the seconds in `Retry-After`.',
+      'This tenant or address sent too many requests, or a limit on submissions in flight, webhook attempts, test events or waiting requests is reached. Repeat after the seconds in `Retry-After`.',
   },
   too_many_intents: {
     status: 429,

@@ -43,8 +43,8 @@ export type QuarantineReason = 'unfinished' | 'node_error';
 export const quarantineReasons: Readonly<Record<QuarantineReason, string>> = {
   unfinished:
     `${unfinishedBeforeQuarantine} or more assignments ended with not_started or node_lost ` +
-    "since the node's last outcome other than node_error",
+    'since the node last reported an outcome other than node_error',
   node_error:
     `${errorsBeforeQuarantine} or more assignments ended with node_error ` +
-    "since the node's last outcome of another kind",
+    'since the node last reported another outcome',
 };

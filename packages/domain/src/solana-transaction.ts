@@ -75,7 +75,7 @@ function parse(answer: unknown, signature: string): SolanaTransaction {
     'the first signature of the transaction is not the requested one',
   );
   must(isRecord(message), 'the member `message` of the transaction is not an object');
-  must('err' in meta, 'the answer does not show if the transaction failed');
+  must('err' in meta, 'the answer does not say whether the transaction failed');
   const accountKeys = [...keysOf(message['accountKeys']), ...loadedKeys(meta['loadedAddresses'])];
   must(accountKeys.length <= accountKeysMax, 'the transaction has too many accounts');
   const succeeded = meta['err'] === null;

@@ -75,7 +75,8 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
   const refusal = refusalOfRoot(options, process.getuid?.());
   if (refusal !== undefined) throw new CannotStartBrowser(refusal);
   const leftovers = await deleteLeftoverProfiles(stateDir);
-  if (leftovers > 0) log('info', 'deleted the directories of earlier browsers', { leftovers });
+  if (leftovers > 0)
+    log('info', 'deleted the browser directories that earlier runs left behind', { leftovers });
   const binary = browserOf(options);
   const { version } = await tryBrowser(binary, options);
   log('info', 'checked that the browser starts', { binary, version, isSandboxed });

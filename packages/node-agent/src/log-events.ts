@@ -24,7 +24,8 @@ export const nodeLogMembers = {
   outcome:
     '`completed` or `failed` (submission); `answered`, `unanswered` or `nothing_sent` (form)',
   reason: 'the message of the error, or the reason that the service gave',
-  refusedStatus: 'the HTTP status with which the service refused the link; missing if it did not',
+  refusedStatus:
+    'the HTTP status with which the service refused the link; missing if the link was not refused',
   running:
     'how many submissions the node has: not begun, running, or with an unacknowledged outcome',
   status: 'the HTTP status of the service (`node.link_refused`) or the site (`node.form_refused`)',
@@ -122,7 +123,7 @@ export const nodeLogCatalogue = {
   },
   'node.begin_not_recorded': {
     level: 'error',
-    message: 'could not record the begin of the submission',
+    message: 'could not record that the submission may begin, so the node does not run it',
     members: ['submissionId', 'reason'],
     action: fullDisk,
   },
@@ -133,7 +134,7 @@ export const nodeLogCatalogue = {
   },
   'node.browser_leftovers_deleted': {
     level: 'info',
-    message: 'deleted the directories of earlier browsers',
+    message: 'deleted the browser directories that earlier runs left behind',
     members: ['leftovers'],
   },
   'node.browser_not_started': {

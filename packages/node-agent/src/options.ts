@@ -137,7 +137,7 @@ const browserOptions = [
     .argParser(hostName),
   new Option(
     '--map-host <name:port=address:port>',
-    'connect to this address instead of the name (repeatable, only for a sandbox service)',
+    'when a page opens name:port, connect to address:port instead (repeatable, only for a sandbox service)',
   )
     .env('SVC_NODE_MAP_HOST')
     .argParser(hostMapping),

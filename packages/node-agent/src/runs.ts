@@ -238,7 +238,10 @@ export class NodeRuns {
       return await journal.claimBegin(submissionId, isFenced);
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      log('error', 'could not record the begin of the submission', { submissionId, reason });
+      log('error', 'could not record that the submission may begin, so the node does not run it', {
+        submissionId,
+        reason,
+      });
       return 'unrecorded';
     }
   }
@@ -258,7 +261,7 @@ export class NodeRuns {
       this.#context.log('info', 'submitting', { submissionId });
     });
     await this.#tail;
-    if (!isMarked) throw new Error('The run could not be recorded as submitting.');
+    if (!isMarked) throw new Error('The run was stopped, or could not be recorded as submitting.');
   }
 
   async #whenEnded(run: Run, execution: Execution): Promise<void> {

@@ -51,7 +51,7 @@ export const commonConfig = {
     minimum: 16,
     maximum: 1_000,
     default: databaseBatchMaxDefault,
-    description: 'the most database calls that one SQL statement serves, 16 to 1000',
+    description: 'the most database calls that are combined into one SQL statement, 16 to 1000',
   }),
   DATABASE_CONNECT_TIMEOUT_MS: Type.Integer({
     minimum: 100,

@@ -39,10 +39,11 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'remove a node link from the fleet registry', left);
       await link.greeted;
-      // The link drains, so no new offer follows the open ones. When these have ended, the last
-      // `idle` waits for the commits of the accepted offers.
+      // Wait for the frames that have been received.
       await link.work.idle();
+      // Wait for the open offers. The link drains, so it gets no new one.
       await Promise.all([...link.offers.values()].map(({ ended }) => ended.promise));
+      // Wait for the commits of the accepted offers.
       await link.work.idle();
       closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the dispatcher stops');
     }),

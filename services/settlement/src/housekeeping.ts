@@ -35,7 +35,7 @@ export async function startHousekeeping(
   } catch (error) {
     logger.error(
       { err: error },
-      'could not check partitions or read the last ledger audit at the start; settlement tries again',
+      'settlement could not check partitions or read the last ledger audit when it started; it tries again',
     );
   }
   const tasks = [

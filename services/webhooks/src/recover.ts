@@ -61,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'dropped old events of endpoints without a URL, or deleted endpoints that are no longer used',
+        'deleted unused endpoints, or dropped old events of endpoints without a URL',
       );
   }
 

@@ -8,12 +8,12 @@ import { perThousand } from './shapes-table.ts';
 
 export function rowsTable(rows: readonly Rows[], names: readonly string[]): string {
   const cells = rows.map(({ lives, inserts, updates, deletes, hotShare }, index) => [
-    `${names[index]}, ${figure(lives)} whole lives`,
+    `${names[index]}, mean of ${figure(lives)}`,
     ...[inserts, updates, deletes].map(figure),
     `${(hotShare * 100).toFixed(0)} %`,
   ]);
   return table(
-    ['rows for each life', 'inserted', 'updated', 'deleted', 'heap-only updates'],
+    ['rows per whole life', 'inserted', 'updated', 'deleted', 'heap-only updates'],
     cells,
   );
 }

@@ -40,7 +40,7 @@ export async function measureThroughput(world: World, rounds: number, say: Say):
   await Promise.all([deliverer.stop(), worker.stop(), receiver.stop()]);
   const plain = median(rates.plain);
   say(`throughput: backlog of ${backlog} deliveries, medians of ${rounds} interleaved rounds`);
-  say(`  plain BullMQ worker, without a record of attempts ${plain.toFixed(0)}/s`);
+  say(`  plain BullMQ worker, without a record of attempts: ${plain.toFixed(0)}/s`);
   for (const [name, rate] of [
     [`${tenantsMax} tenants`, median(rates.many)],
     ['one tenant, 8 at a time', median(rates.one)],

@@ -62,7 +62,7 @@ const { bug } = values;
 const names = submissionBugs.map(({ name }) => name);
 if (bug !== undefined && !names.includes(bug))
   throw new Error(
-    `${bug} is not a bug of this command: name one of test/faults/injected-bugs/submission-bugs.ts`,
+    `${bug} is not a bug of this command. Pass the name of a bug in test/faults/injected-bugs/submission-bugs.ts.`,
   );
 const isBugs = bug !== undefined || values.bugs;
 const isRight = isBugs ? await tryBugs(bug === undefined ? names : [bug]) : await tryRuns();

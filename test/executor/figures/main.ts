@@ -45,5 +45,7 @@ const checks = [
 ];
 for (const { text, isHeld } of checks) say(`${text}: ${isHeld ? 'held' : 'NOT HELD'}`);
 const broken = checks.filter(({ isHeld }) => !isHeld).length;
-say(`${measured.length} jobs: ${broken === 0 ? 'all limits hold' : `limits NOT HELD: ${broken}`}`);
+say(
+  `${measured.length} jobs: ${broken === 0 ? 'all limits hold' : `${broken} of ${checks.length} limits NOT HELD`}`,
+);
 process.exitCode = broken === 0 ? 0 : 1;

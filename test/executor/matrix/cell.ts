@@ -71,7 +71,7 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
     faults.push(`the job failed with ${code} (${message}), not ${expected.code}`);
   if (expected.isReceived && submitted !== undefined)
     faults.push(
-      `the failure reports submitted: ${submitted}, although the application must arrive`,
+      `the application was expected to arrive, but the failure reports submitted: ${submitted}`,
     );
   if (!expected.isReceived && submitted !== false)
     faults.push('the failure does not report submitted: false');

@@ -64,7 +64,7 @@ const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, 
   const slow = drawSlow(random, targets);
   const extraMs = random.nat(2 * slow.delayMs);
   return {
-    name: `packets to and from Postgres ${slow.delayMs} ms late, then Postgres stopped (immediate) and down`,
+    name: `packets to and from Postgres ${slow.delayMs} ms late, then Postgres stopped in immediate mode`,
     async strike(world) {
       await slowDownFor(world, slow, extraMs);
       await world.postgres.stopImmediately();

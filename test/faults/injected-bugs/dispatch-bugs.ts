@@ -71,7 +71,7 @@ export const dispatchBugs: readonly InjectedBug[] = [
   },
   {
     name: 'reply-taken-for-truth',
-    what: 'a gateway answers 201 after any reply or after 1 s, without a check of the state',
+    what: 'a gateway answers 201 after any reply of a dispatcher, or after 1 s, without a check of the state',
     edits: [
       {
         file: 'services/gateway/src/submissions/dispatch-held.ts',

@@ -6,7 +6,7 @@ const records = 'packages/store/src/deliveries/attempts.ts';
 export const eventBugs: readonly InjectedBug[] = [
   {
     name: 'attempt-sent-before-claimed',
-    what: 'an attempt is numbered and logged when it is recorded, not before it is sent',
+    what: 'an attempt is counted when its result is recorded, not before it is sent',
     edits: [
       {
         file: claims,

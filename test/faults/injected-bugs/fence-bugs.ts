@@ -43,7 +43,7 @@ export const fenceBugs: readonly InjectedBug[] = [
   },
   {
     name: 'fence-retries',
-    what: 'the page may send again after the submission request was cut',
+    what: 'the page may send the application again after the submission request was cut',
     caughtBy,
     edits: [
       {
@@ -61,7 +61,7 @@ export const fenceBugs: readonly InjectedBug[] = [
   },
   {
     name: 'fence-follows-307',
-    what: 'the application is sent again if a redirect asks for it',
+    what: 'the browser sends the application again if a redirect asks it to',
     caughtBy,
     edits: [
       {

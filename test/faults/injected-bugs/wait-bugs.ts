@@ -11,7 +11,7 @@ const reconcile = 'services/settlement/src/reconcile.ts';
 export const waitBugs: readonly InjectedBug[] = [
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending uses the webhook URL and the rebate rate from before it locked the account',
+    what: 'an ending uses the webhook URL and the rebate rate that it read before it locked the account',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -46,7 +46,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'the repeat of a hold finds its own idempotency key taken, and no job is enqueued',
+    what: 'a repeated hold takes its first attempt for another submission, and no job is enqueued',
     caughtBy: 'packages/store/src/connection/lost-answers.test.ts',
     edits: [
       {
@@ -58,7 +58,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'silence-one-by-one',
-    what: 'after a lost answer, the calls of the batch run again one by one',
+    what: 'if the answer to a batch is lost, its calls run again one by one instead of together',
     caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [{ file: batchRun, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
   },

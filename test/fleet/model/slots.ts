@@ -29,7 +29,7 @@ export async function compareTaken(world: World): Promise<void> {
         if (isTaken && node.offeredHere.has(wireId))
           auditor.complain(
             wireId,
-            `takes a slot of ${link.nodeId} in the registry, but is not a run of the node's link`,
+            `takes a slot of ${link.nodeId} in the registry, but is not among the runs of the node's link`,
           );
       }
     }
@@ -49,7 +49,10 @@ export async function compareSlots(world: World): Promise<void> {
         `a dispatcher still has ${bySubmission.size} runs and offers ${logic.offerings.size} submissions`,
       );
     if (byNode.size !== all.size)
-      auditor.complain('links', `a dispatcher has ${all.size} links for ${byNode.size} nodes`);
+      auditor.complain(
+        'links',
+        `a dispatcher has ${all.size} links for ${byNode.size} nodes, but must have one link for each`,
+      );
     for (const link of all) {
       const left = link.runs.size + link.offers.size + link.work.size;
       if (left > 0)

@@ -71,7 +71,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending waits for its account, then uses the webhook settings from before the wait',
+    what: 'an ending waits for the lock on its account, then uses the webhook settings that it read before',
     edits: [
       {
         file: endingLocks,

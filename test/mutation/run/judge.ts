@@ -60,7 +60,9 @@ async function judgeOnce(
     const mutated = await worker.ask({ kind: 'mutate', change }, migrateMsMax);
     if (mutated.kind === 'refused') return { kind: 'killed', by: mutated.reason, testFile: '' };
     if (mutated.kind !== 'mutated')
-      throw new Error(`a worker answered the order mutate with ${mutated.kind}, not with mutated`);
+      throw new Error(
+        `a worker answered \`mutate\` with \`${mutated.kind}\`, not with \`mutated\``,
+      );
     if (mutated.outcome === 'same_schema') return { kind: 'same_schema' };
     for (const plan of plans) {
       const end = await runTest(worker, plan);
@@ -83,7 +85,7 @@ async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Prom
     const boundMs = durationMs * slowFactorMax + spareMs;
     const answer = await worker.ask({ kind: 'run', testFile }, boundMs);
     if (answer.kind !== 'run')
-      throw new Error(`a worker answered the order run with ${answer.kind}, not with run`);
+      throw new Error(`a worker answered \`run\` with \`${answer.kind}\`, not with \`run\``);
     return answer.end;
   } catch (error) {
     if (error instanceof WorkerLost) return { kind: 'timeout', failure: error.message };

@@ -115,7 +115,7 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
     const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
     if (answer.kind !== 'baseline')
       throw new Error(
-        `a worker answered the order baseline with ${answer.kind}, not with baseline`,
+        `a worker answered \`baseline\` with \`${answer.kind}\`, not with \`baseline\``,
       );
     const { end, reach } = answer;
     return { testFile, passed: end.kind === 'passed', durationMs: end.durationMs, reach };

@@ -129,7 +129,7 @@ class _ProblemErrorRequired(TypedDict):
     message: str
     """The rule that the member or the parameter breaks, such as "is required"."""
     keyword: str
-    """The keyword of JSON Schema for this rule, or a name of the service such as `uniqueMembers`."""
+    """The JSON Schema keyword of this rule, or the name that the service gives the rule, such as `uniqueMembers`."""
 
 
 class ProblemError(_ProblemErrorRequired, total=False):
@@ -670,9 +670,9 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, before the change. For a rotation: facts about the secrets. Null for a creation."""
+    """The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: facts such as the number of valid secrets. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, after the change. For a rotation: facts about the secrets. Null for a deletion."""
+    """The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 

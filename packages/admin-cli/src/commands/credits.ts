@@ -27,7 +27,7 @@ export function addCreditsCommands(credits: Command): void {
     .argument('<credits>', 'the number of credits', creditsArgument)
     .requiredOption(
       '--reference <reference>',
-      'the reference of the payment; each reference grants once',
+      'the reference of the payment; a second grant with it grants nothing more',
     )
     .option('--usd <amount>', 'the amount paid in USD', creditsArgument)
     .action((tenantId: string, creditsMicros: bigint, options: GrantOptions) =>

@@ -27,7 +27,9 @@ export function deadLetterLines(
   const retried =
     retrying === 0
       ? ''
-      : dim(`  rows that a reconciler failed at, not yet dead letters: ${retrying}`);
+      : dim(
+          `  rows that a reconciler could not repair, but that are not dead letters yet: ${retrying}`,
+        );
   if (count === 0) return [`${bold('dead letters')}  ${green('none')}${retried}`];
   const since = (time: Date): string => shortDuration(Math.abs(now.getTime() - time.getTime()));
   const rows = listed.map((letter) => [

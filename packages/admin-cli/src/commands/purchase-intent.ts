@@ -131,7 +131,7 @@ function reasonOf(intent: PurchaseIntent): string | null {
           : `it expired, and ${part}; a payment within its grace still counts`;
       }
       return intent.paidUsdcMicros > 0n
-        ? 'a payment came after its grace; grant credits with svc solana assign'
+        ? 'a payment came after the grace of the intent; grant credits with svc solana assign'
         : 'its grace ended, and no payment was found';
   }
 }

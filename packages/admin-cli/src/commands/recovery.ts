@@ -23,7 +23,7 @@ export function addRecoveryCommands(group: Command): void {
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(
     addCommand(group, 'end', {
-      does: 'allow new submissions again; the remaining runs end as usual',
+      does: 'end the recovery and allow new submissions; submissions that still run end as usual',
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',
@@ -48,7 +48,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'If you end the recovery now, a tenant may repeat a submission that a node has done but not yet reported. End the recovery?',
+      'If you end the recovery now, a tenant may repeat a submission that a node has done but not yet reported, and the job is then done twice. End the recovery?',
       options,
     );
   }

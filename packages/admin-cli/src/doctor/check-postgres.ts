@@ -84,8 +84,8 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
-    `these tables have or had rows whose month had no partition: ${defaultPartitions.join(', ')}`,
-    'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month. If the rows are gone, run VACUUM on the tables.',
+    `these default partitions have rows, or had rows, of months without a partition: ${defaultPartitions.join(', ')}`,
+    'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month. If no rows are left, run VACUUM on these partitions, and the warning ends.',
   );
 }
 

@@ -31,7 +31,7 @@ const triggers: Readonly<Record<string, Trigger>> = {
     run: (context) => submitAndCancel(context, { ignoresCancel: true }),
   },
   'credits.low_balance': {
-    does: 'a change of lowBalanceThreshold to more than the balance, and the change back; both also cause settings.changed',
+    does: 'a change of lowBalanceThreshold to a value above the balance, then the change back; each change also causes settings.changed',
     run: async ({ client }) => {
       const { balance } = await client.balance();
       return changeThreshold(client, () => balance + 1);

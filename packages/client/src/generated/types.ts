@@ -39,7 +39,7 @@ export interface ProblemError {
   readonly path: string;
   /** The rule that the member or the parameter breaks, such as "is required". */
   readonly message: string;
-  /** The keyword of JSON Schema for this rule, or a name of the service such as `uniqueMembers`. */
+  /** The JSON Schema keyword of this rule, or the name that the service gives the rule, such as `uniqueMembers`. */
   readonly keyword: string;
   /** The query parameter that breaks the rule. */
   readonly parameter?: string;
@@ -551,9 +551,9 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The changed settings, or the whole endpoint or key, before the change. For a rotation: facts about the secrets. Null for a creation. */
+  /** The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: facts such as the number of valid secrets. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The changed settings, or the whole endpoint or key, after the change. For a rotation: facts about the secrets. Null for a deletion. */
+  /** The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
   /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;

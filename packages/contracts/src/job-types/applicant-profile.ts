@@ -20,7 +20,7 @@ function optionalList<Item extends TSchema>(items: Item, description: string) {
 
 const Basics = Type.Object({
   name: optionalText(
-    'The full name. It is split at its last blank if `givenName` and `familyName` are absent.',
+    'The full name. It is split at its last space if `givenName` and `familyName` are absent.',
   ),
   givenName: optionalText('The first name or names.'),
   familyName: optionalText('The last name or names.'),

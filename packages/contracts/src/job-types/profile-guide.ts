@@ -21,7 +21,7 @@ const person = {
 export const profileExamples: readonly ProfileExample[] = [
   {
     title: 'A short profile',
-    text: 'If the form asks for the parts of the name, the name is split at its last blank. The resume is in the request.',
+    text: 'If the form asks for the parts of the name, the name is split at its last space. The resume is in the request.',
     profile: {
       basics: person,
       files: {

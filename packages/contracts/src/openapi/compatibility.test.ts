@@ -92,17 +92,17 @@ const breaking: readonly [string, unknown, RegExp][] = [
   [
     '/components/responses/Problem422/content/application~1problem+json/schema/allOf/1/then/required/0',
     undefined,
-    /with the code validation_error, the member errors is optional now/,
+    /for the error code validation_error, the member errors is optional now/,
   ],
   [
     '/components/responses/Problem409/content/application~1problem+json/schema/allOf/1',
     undefined,
-    /with the code terminal_state, the member submissionStatus is optional now/,
+    /for the error code terminal_state, the member submissionStatus is optional now/,
   ],
   [
     '/components/responses/Problem409/content/application~1problem+json/schema',
     { $ref: '#/components/schemas/Problem' },
-    /with the code intent_failed, the member paidAmount is optional now/,
+    /for the error code intent_failed, the member paidAmount is optional now/,
   ],
   ['/components/responses/Problem404', undefined, /answer 404 is gone|Problem404 is gone/],
   // Events.

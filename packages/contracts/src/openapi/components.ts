@@ -206,7 +206,7 @@ const headers = {
   },
   RateLimit: {
     description:
-      'The tenant may send `r` requests now, and all `q` of `RateLimit-Policy` again after `t` seconds without a request.',
+      'The tenant may send `r` requests now. After `t` seconds without a request it may send `q` requests (`q` is in `RateLimit-Policy`).',
     schema: { type: 'string', pattern: '^"tenant";r=[0-9]+;t=[0-9]+$' },
     required: true,
   },

@@ -36,7 +36,7 @@ function lost(
   return [...all].flatMap(([code, members]) =>
     [...members]
       .filter((member) => !isKept(code, member))
-      .map((member) => `with the code ${code}, the member ${member}`),
+      .map((member) => `for the error code ${code}, the member ${member}`),
   );
 }
 

@@ -59,7 +59,7 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
       ? pass('sandbox', 'The browser runs in its sandbox.')
       : pass(
           'sandbox',
-          'The sandbox is off: --no-browser-sandbox or SVC_NODE_NO_BROWSER_SANDBOX is set.',
+          'The browser runs without its sandbox: --no-browser-sandbox or SVC_NODE_NO_BROWSER_SANDBOX is set.',
         );
     return [pass('browser', `${binary} starts.`), sandbox];
   }

@@ -52,7 +52,7 @@ export const dispatcherEvents = {
   'dispatcher.link_failed': info('node link failed', ['nodeId', 'err']),
   'dispatcher.node_silent': info('dropped a silent node link', ['nodeId']),
   'dispatcher.node_not_reading': warn(
-    'dropped the link of a node that does not read its frames',
+    'dropped the link of a node that does not read the frames sent to it',
     ['nodeId', 'unreadBytes'],
     'Ask the owner of the node to check its connection and its load. The node connects again by itself.',
   ),
@@ -96,10 +96,9 @@ export const dispatcherEvents = {
     ['err'],
     actions.defect,
   ),
-  'dispatcher.submission_reported': info('the node has reported a submission after a restore', [
-    'nodeId',
-    'submissionId',
-    'finding',
-  ]),
+  'dispatcher.submission_reported': info(
+    'the node has reported a submission after the database was restored from a backup',
+    ['nodeId', 'submissionId', 'finding'],
+  ),
   'dispatcher.history_reported': info('the node has reported its whole history', ['nodeId']),
 } as const satisfies Record<string, LogEvent>;

@@ -36,7 +36,7 @@ export const queueEvents = {
   'redis.reply_subscription_failed': warn(
     'could not subscribe to the replies of dispatchers',
     ['err', 'channel'],
-    'Check Redis and its access rules. Until the subscription succeeds, the gateway may answer creations up to 1 s later.',
+    'Check Redis and its access rules. Until the subscription succeeds, answers to creations may be up to 1 s late.',
   ),
   'redis.bus_messages_malformed': warn(
     'dropped malformed bus messages',

@@ -38,7 +38,7 @@ export const settlementEvents = {
     'Check Postgres and Redis. This process lacks some shared metrics until a later read succeeds.',
   ),
   'settlement.housekeeping_failed': error(
-    'could not check partitions or read the last ledger audit at the start; settlement tries again',
+    'settlement could not check partitions or read the last ledger audit when it started; it tries again',
     ['err'],
     'Read `err`, and check Postgres. Then run `svc doctor`: it shows missing partitions.',
   ),
@@ -51,7 +51,7 @@ export const settlementEvents = {
   'settlement.partitions_missing': error(
     'partitions are missing',
     ['missing'],
-    'Find the reason in the warnings before this line. Without such a warning, another process was creating partitions. Rows of a missing partition go to the default partition.',
+    'Find the reason in the warnings before this line. If there is no such warning, another process was creating partitions. Rows of a missing partition go to the default partition.',
   ),
   'settlement.partitions_dropped': info('old partitions dropped', ['dropped']),
   'settlement.partitions_kept': info(

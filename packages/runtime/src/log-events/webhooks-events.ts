@@ -23,7 +23,7 @@ export const webhooksEvents = {
     'Nothing at first: the attempt counts as made. The next attempt follows, if any are left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'dropped old events of endpoints without a URL, or deleted endpoints that are no longer used',
+    'deleted unused endpoints, or dropped old events of endpoints without a URL',
     ['dropped', 'deleted'],
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),

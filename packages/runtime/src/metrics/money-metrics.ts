@@ -77,7 +77,7 @@ export const moneyMetrics = {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Partitions from last month to three months ahead that are missing, NaN if unknown: alert if above 0 for a day',
+    help: 'Missing partitions of the months from last month to three months ahead, NaN if unknown: alert if above 0 for a day',
   },
   svc_partitions_overdue: {
     ...shared,
@@ -108,7 +108,7 @@ export const moneyMetrics = {
     ...own,
     type: 'counter',
     labels: { kind: '`granted`, `added`, `unexplained`, `balance_too_large`, `unread`' },
-    help: 'Readings of Solana transactions that failed or found a new payment',
+    help: 'New payments found on Solana, and failed attempts to read a transaction',
     onlyIf: rail.onlyIf,
   },
   svc_solana_lag_seconds: {

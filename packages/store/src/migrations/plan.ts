@@ -85,7 +85,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ADD (?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)/i,
     blocks: 'until_done',
-    why: 'a constraint without NOT VALID or USING INDEX reads the table',
+    why: 'adding a constraint without NOT VALID or USING INDEX reads the whole table',
   },
 ];
 

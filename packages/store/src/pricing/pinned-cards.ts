@@ -49,7 +49,10 @@ export async function pinnedCards(
   }
   return (version) => {
     const card = cards.get(version);
-    assertInvariant(card !== undefined, 'every pinned version of a rate card exists');
+    assertInvariant(
+      card !== undefined,
+      'every version of a rate card that a submission names exists',
+    );
     return card;
   };
 }

@@ -24,7 +24,7 @@ export async function onReport(
     return { kind: 'unexpected', message: 'send `report` only while a recovery is in force' };
   link.logger.info(
     { submissionId: wireId, finding },
-    'the node has reported a submission after a restore',
+    'the node has reported a submission after the database was restored from a backup',
   );
   const present = !leavesOut.includes(finding);
   sendFrame(link, { type: 'recorded', submissionId: wireId, present });

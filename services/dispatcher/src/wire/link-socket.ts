@@ -52,7 +52,7 @@ export function transportOf(socket: WebSocket, connection: Duplex, logger: Logge
       if (socket.bufferedAmount <= unreadBytesMax) return;
       logger.warn(
         { unreadBytes: socket.bufferedAmount },
-        'dropped the link of a node that does not read its frames',
+        'dropped the link of a node that does not read the frames sent to it',
       );
       socket.terminate();
     },

@@ -22,7 +22,10 @@ export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
       if (body.kind === 'problem') return body;
       const { reference, note = null } = body.value;
       const creditsMicros = body.amounts.get('credits');
-      assertInvariant(creditsMicros !== undefined, 'a checked purchase has an amount of credits');
+      assertInvariant(
+        creditsMicros !== undefined,
+        'a purchase that passed validation has the amount `credits`',
+      );
       const tenantId = fromWireId('tnt', body.value.tenantId);
       if (tenantId === undefined) return notFound;
       const usdMicros = body.amounts.get('usd') ?? null;

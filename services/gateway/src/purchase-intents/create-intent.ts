@@ -25,7 +25,10 @@ export function intentCreation(
     const body = checkBody(request);
     if (body.kind === 'problem') return body;
     const creditsMicros = body.amounts.get('credits');
-    assertInvariant(creditsMicros !== undefined, 'a checked request has an amount of credits');
+    assertInvariant(
+      creditsMicros !== undefined,
+      'a request for an intent that passed validation has the amount `credits`',
+    );
     const { tenantId, rateCardVersion } = request.tenant;
     const { usdPerCreditMicros } = await deps.pricing.rateCard(rateCardVersion);
     const amountUsdcMicros = intentAmountUsdcMicros(creditsMicros, usdPerCreditMicros);

@@ -27,7 +27,10 @@ export const endpointMembers: Readonly<
     'The secret that verifies the webhooks of this endpoint. It is shown only once.',
     'whsec_c3ZjLXdlYmhvb2s=',
   ],
-  overlapHours: ['The number of hours for which the previous secret signs too. Default: 24.', 24],
+  overlapHours: [
+    'The number of hours for which the service also signs with the previous secret. Default: 24.',
+    24,
+  ],
   'WebhookEndpointList.data': ['The endpoints, oldest first.', [examples.webhookEndpoint]],
   'PolledEvents.data': ['The events, oldest first.', []],
   'PolledEvents.nextCursor': [

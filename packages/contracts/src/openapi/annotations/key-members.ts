@@ -29,11 +29,11 @@ export const keyMembers: Readonly<
   ],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
   before: [
-    'The changed settings, or the whole endpoint or key, before the change. For a rotation: facts about the secrets. Null for a creation.',
+    'The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: facts such as the number of valid secrets. Null for a creation.',
     null,
   ],
   'AuditEntry.after': [
-    'The changed settings, or the whole endpoint or key, after the change. For a rotation: facts about the secrets. Null for a deletion.',
+    'The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion.',
     examples.auditEntry.after,
   ],
   'AuditEntry.requestId': [

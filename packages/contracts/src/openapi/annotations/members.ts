@@ -47,7 +47,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     'is required',
   ],
   keyword: [
-    'The keyword of JSON Schema for this rule, or a name of the service such as `uniqueMembers`.',
+    'The JSON Schema keyword of this rule, or the name that the service gives the rule, such as `uniqueMembers`.',
     'required',
   ],
   parameter: ['The query parameter that breaks the rule.', 'limit'],

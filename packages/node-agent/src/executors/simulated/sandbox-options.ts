@@ -21,7 +21,7 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
   posting_closed: 'The simulated posting is closed.',
   form_unsupported: 'The node cannot fill in this simulated form.',
   login_required: 'The simulated system asked for a login.',
-  captcha: 'The simulated system asked for a captcha.',
+  captcha: 'The simulated system showed a captcha.',
   site_unreachable: 'The simulated site did not answer.',
   invalid_payload: 'The simulated system did not accept the values of the form.',
   node_error: 'The simulated node failed.',

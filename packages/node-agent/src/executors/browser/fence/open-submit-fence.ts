@@ -79,7 +79,7 @@ class Fence implements SubmitFence {
 
   async submit(activate: () => Promise<void>): Promise<SubmissionSent> {
     if (this.#phase !== 'armed' || this.#isUsed)
-      throw new Error('the fence is not armed, or submit was called before');
+      throw new Error('submit needs an armed fence, and may be called only once');
     this.#isUsed = true;
     try {
       await this.#options.submitting();

@@ -62,7 +62,8 @@ export async function fillWidget(
       return 'filled';
     case 'file': {
       const file = context.files.get(value.file);
-      if (file === undefined) throw new Error('The plan names a file that the profile lacks.');
+      if (file === undefined)
+        throw new Error('The plan for the form names a file that the profile does not have.');
       const { name, contentType: mimeType, bytes: buffer } = file;
       await (await form.element(field.key)).setInputFiles({ name, mimeType, buffer }, { timeout });
       return 'filled';

@@ -56,7 +56,7 @@ interface KnipReport {
   }[];
 }
 
-/** Each unread export as `<file> <name>`, and each file that nothing imports as `<file>`. */
+/** Returns `<file> <name>` for each unread export, and `<file>` for each file without an importer. */
 function unreadIn(cwd: string): string[] {
   const { stdout, stderr } = spawnSync(
     path.join(checkoutDir, 'node_modules/.bin/knip'),

@@ -50,8 +50,8 @@ export async function runUsual(report: Report): Promise<void> {
     if (profileDir === undefined) {
       await usual.rates(measured);
       await usual.backlogs();
-      await usual.someOfEach('two of each', 2);
-      if (options.hasFourOfEach) await usual.someOfEach('four of each', 4);
+      await usual.someOfEach('two of each service', 2);
+      if (options.hasFourOfEach) await usual.someOfEach('four of each service', 4);
     }
   } finally {
     await systems.closeAll();
@@ -146,7 +146,7 @@ class Usual {
     const product = await this.#product();
     const some = await this.#systems.get(name, () => this.#startProduct(name, each));
     const compare = [some, product];
-    const labels = [name, 'one of each'];
+    const labels = [name, 'one of each service'];
     const rounds = { ...options.someOfEach, seconds: options.seconds };
     await this.#report.part(
       name,

@@ -58,8 +58,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '513294e03a54',
     file: 'services/webhooks/src/schedule.ts',
-    change: 'an endpoint is woken before its retry is counted, not after',
-    reason: '`wake` does not read the count.',
+    change: 'when its timer fires, an endpoint is woken before `#remembered` is reduced, not after',
+    reason: '`wake` does not read `#remembered`.',
   },
   {
     id: 'fd25ff638e2a',

@@ -46,6 +46,10 @@ test('every amount is exact on the wire, never a neighbouring double', () => {
 
 test('an amount without an exact number is not printed', () => {
   expect(JSON.stringify(creditsToNumber(creditsMicrosMax))).toBe('999999999.999999');
-  expect(() => creditsToNumber(creditsMicrosMax + 1n)).toThrow('from -creditsMicrosMax to creditsMicrosMax');
-  expect(() => creditsToNumber(-creditsMicrosMax - 1n)).toThrow('from -creditsMicrosMax to creditsMicrosMax');
+  expect(() => creditsToNumber(creditsMicrosMax + 1n)).toThrow(
+    'from -creditsMicrosMax to creditsMicrosMax',
+  );
+  expect(() => creditsToNumber(-creditsMicrosMax - 1n)).toThrow(
+    'from -creditsMicrosMax to creditsMicrosMax',
+  );
 });

@@ -66,9 +66,9 @@ export async function tryBrowser(
 }
 
 /**
- * First deletes the profiles of earlier browsers, so the caller must have the lock of the state
- * directory. Throws `CannotStartBrowser` if no browser starts, or if root runs the agent without
- * `--no-browser-sandbox`.
+ * Returns an executor if the browser starts, otherwise throws `CannotStartBrowser`. Root needs
+ * `--no-browser-sandbox`. Deletes the profiles of earlier browsers, so the caller must have the lock
+ * of the state directory.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir } = options;

@@ -20,8 +20,8 @@ interface RecoveryContext {
 }
 
 /**
- * The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). The node's part ends with
- * the link.
+ * The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). If the link ends, this part
+ * ends too. It begins again from the start on the next link.
  */
 export interface Recovery {
   begin(): void;

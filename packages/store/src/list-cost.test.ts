@@ -13,8 +13,8 @@ import { listSubmissions, type SubmissionFilter } from './submissions/submission
 
 const rows = 20_000;
 /**
- * The most rows that the statement of a list may read. A page has at most 20 rows. The rest of the
- * limit is for rows that the statement reads and does not return.
+ * The most rows that one call of a list may read from the tables. A page has at most 20 rows. The
+ * rest of the limit is for rows that are read and not returned.
  */
 const rowsReadMax = 100;
 

@@ -66,7 +66,7 @@ async function plainRate({ redis }: World, url: string): Promise<number> {
     await queue.addBulk(jobs.slice(start, start + 1_000));
   }
   await queue.resume();
-  await until('the plain worker', roundMsMax, async () => {
+  await until('the plain worker to empty its queue', roundMsMax, async () => {
     const { waiting = 0, active = 0, paused = 0 } = await queue.getJobCounts();
     return waiting + active + paused === 0;
   });
@@ -82,7 +82,11 @@ async function ownRate(world: World, url: string, tenants: readonly string[]): P
   await queue.resume();
   const producer = createProducer({ redis: world.redis, prefix: 'svc' });
   await announceDeliveries(producer, tenants);
-  await until('the deliverer', roundMsMax, async () => (await pendingCount(world, tenants)) === 0);
+  await until(
+    'the deliverer to end all deliveries',
+    roundMsMax,
+    async () => (await pendingCount(world, tenants)) === 0,
+  );
   await Promise.all([queue.close(), producer.close()]);
   await assertLogged(world, deliveryIds);
   return rateOf(url);

@@ -28,8 +28,8 @@ export interface WorldOptions {
 }
 
 /**
- * `dir` is the directory for the files of the servers. If a function is missing, the default server
- * is opened.
+ * The functions that open the servers of a world. Each gets the directory `dir` for the files of
+ * its server. If a function is not given, the default server is opened.
  */
 export interface Servers {
   readonly openPostgres?: (dir: string) => Promise<PostgresUnderTest>;

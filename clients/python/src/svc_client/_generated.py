@@ -385,7 +385,7 @@ class Transaction(TypedDict):
     submissionId: Union[str, None]
     """The submission, if the movement belongs to one."""
     reference: Union[str, None]
-    """The reference of the purchase or grant. Null unless the type is `grant` or `reversal`."""
+    """For a `grant`, the reference of the purchase or grant. For a `reversal`, the reference of the purchase that it reverses. Null for other types."""
     createdAt: str
     """The time of the creation."""
 

@@ -275,7 +275,7 @@ export interface Transaction {
   readonly availableAfter: number;
   /** The submission, if the movement belongs to one. */
   readonly submissionId: string | null;
-  /** The reference of the purchase or grant. Null unless the type is `grant` or `reversal`. */
+  /** For a `grant`, the reference of the purchase or grant. For a `reversal`, the reference of the purchase that it reverses. Null for other types. */
   readonly reference: string | null;
   /** The time of the creation. */
   readonly createdAt: string;

@@ -93,7 +93,7 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'Time from an event to the start of its first webhook request',
+    help: 'Time from the creation of a delivery to the start of its first attempt',
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   },
   svc_webhook_breakers_open: {

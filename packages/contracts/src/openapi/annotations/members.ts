@@ -110,7 +110,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   availableAfter: ['The available credits after the movement.', 9800],
   reference: ['The idempotency key of the purchase. It never expires.', 'invoice-2026-0117'],
   'Transaction.reference': [
-    'The reference of the purchase or grant. Null unless the type is `grant` or `reversal`.',
+    'For a `grant`, the reference of the purchase or grant. For a `reversal`, the reference of the purchase that it reverses. Null for other types.',
     'invoice-2026-0117',
   ],
   // Webhooks.

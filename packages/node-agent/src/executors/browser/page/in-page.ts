@@ -33,8 +33,8 @@ function runsInPage(): never {
 
 /**
  * Makes the function that Playwright gets in place of `run`. Playwright sends only the text of this
- * function to the page. The text contains all functions of `modules`, because `run` may call them,
- * and a call of `run`.
+ * function to the page. The text therefore contains a call of `run`, and all functions of
+ * `modules`, because `run` may call them.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

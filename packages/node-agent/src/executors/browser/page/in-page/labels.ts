@@ -5,7 +5,7 @@ import type * as visibility from './visibility.ts';
 
 declare const isRendered: typeof visibility.isRendered;
 declare const closestAcross: typeof visibility.closestAcross;
-declare const nearestFieldBox: typeof visibility.nearestFieldBox;
+declare const fieldBoxOf: typeof visibility.fieldBoxOf;
 declare const allBelow: typeof visibility.allBelow;
 
 export function textOf(element: Element): string {
@@ -59,7 +59,7 @@ export function questionLabel(control: Element, rules: ReadingRules): HTMLElemen
 
 export function precedingText(control: HTMLElement, rules: ReadingRules): string {
   const question = rules.question && closestAcross(control, rules.question.container);
-  const container = question ?? nearestFieldBox(control);
+  const container = question ?? fieldBoxOf(control);
   if (container === null) return '';
   for (let at: Element | null = control; at !== null && at !== container; at = at.parentElement) {
     let before = at.previousElementSibling;

@@ -9,7 +9,7 @@ import type * as visibility from './visibility.ts';
 declare const allBelow: typeof visibility.allBelow;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const isVisible: typeof visibility.isVisible;
-declare const nearestFieldBox: typeof visibility.nearestFieldBox;
+declare const fieldBoxOf: typeof visibility.fieldBoxOf;
 declare const optionLabelOf: typeof groups.optionLabelOf;
 declare const textOf: typeof labels.textOf;
 
@@ -82,7 +82,7 @@ export function hasMessageFor(controls: readonly HTMLElement[], rules: ReadingRu
       .some((found) => found?.matches(rules.fieldError) === true && isVisible(found));
     if (isDescribed) return true;
     const question = rules.question && closestAcross(control, rules.question.container);
-    const container = question ?? nearestFieldBox(control);
+    const container = question ?? fieldBoxOf(control);
     return container !== null && allBelow(container, rules.fieldError).some(isVisible);
   });
 }

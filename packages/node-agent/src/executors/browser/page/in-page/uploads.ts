@@ -11,7 +11,7 @@ declare const closestAcross: typeof visibility.closestAcross;
 declare const findRoot: typeof roots.findRoot;
 declare const hasMessageFor: typeof states.hasMessageFor;
 declare const isVisible: typeof visibility.isVisible;
-declare const nearestFieldBox: typeof visibility.nearestFieldBox;
+declare const fieldBoxOf: typeof visibility.fieldBoxOf;
 
 export function readUpload(
   input: HTMLElement,
@@ -19,7 +19,7 @@ export function readUpload(
 ): UploadReport {
   const container =
     (rules.question && closestAcross(input, rules.question.container)) ??
-    nearestFieldBox(input) ??
+    fieldBoxOf(input) ??
     findRoot(rules);
   const isShown = (selector: string | undefined): boolean =>
     selector !== undefined && !!container && allBelow(container, selector).some(isVisible);

@@ -62,10 +62,11 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
 }
 
 /**
- * The largest ancestor of a control, below the form, in which every `input`, `select` and
- * `textarea` has the same name as the control. Hidden inputs do not count. Null if there is none.
+ * The outermost ancestor of a control, below the form or `body`, whose fields all have the name of
+ * the control. Fields are `input`, `select` and `textarea`, without hidden inputs. Null if already
+ * the parent has a field with another name.
  */
-export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
+export function fieldBoxOf(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');
   let box: HTMLElement | null = null;
   for (let at = control.parentElement; at !== null && !at.matches('form, body');) {

@@ -152,6 +152,6 @@ test('work that is stopped while the page decides sends nothing any more', async
 test('a fence is used once, and only after it is armed', async () => {
   const { page, fence } = await openSite();
   await fence.submit(() => page.evaluate(`void fetch('/apply', { method: 'POST' })`));
-  await expect(fence.submit(() => Promise.resolve())).rejects.toThrow('submit was called before');
+  await expect(fence.submit(() => Promise.resolve())).rejects.toThrow('may be called only once');
   expect(() => fence.arm(() => true)).toThrow('already activated or closed');
 });

@@ -41,7 +41,8 @@ export function checkAccounts(history: History): Verdict[] {
   const linesCount = recordsOf(history, 'line').length;
   return [
     {
-      guarantee: 'the order of the movements of an account agrees with real time',
+      guarantee:
+        'the movements of an account form one chain without repeats, in an order that agrees with real time',
       count: linesCount,
       violations: order,
     },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { runCommand } from '@svc/local';
 
 /**
- * Runs commands of buildah and podman. Both programs keep their storage and their state below the
+ * Runs commands of buildah and podman. Both programs keep their images and containers below the
  * `dir` of `openEngine`. Each command resolves with its output.
  */
 export interface Engine {

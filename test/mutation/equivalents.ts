@@ -91,7 +91,8 @@ export const equivalents: readonly Equivalent[] = [
     id: 'f4acbbedc791',
     file: 'packages/queue/src/fleet-scripts.ts',
     change: 'a page of nodes that is just large enough is read again',
-    reason: 'The second read returns the same page, because all changes are already written.',
+    reason:
+      'The second read returns a larger page with the same changes, so it gives an equally good node.',
   },
   {
     id: '5ec3cdb11835',

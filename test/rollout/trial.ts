@@ -27,7 +27,7 @@ export interface RolloutReport {
   readonly failedCreations: readonly string[];
   /**
    * One text for each submission that failed because a node or a service disappeared. Submissions
-   * with the behaviour `faults.lost` are left out, because the test makes their nodes lose them.
+   * with the behaviour `faults.lost` are left out, because their jobs never end by themselves.
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];

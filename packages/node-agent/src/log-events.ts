@@ -123,7 +123,7 @@ export const nodeLogCatalogue = {
   },
   'node.begin_not_recorded': {
     level: 'error',
-    message: 'could not record that the submission may begin, so the node does not run it',
+    message: 'could not record that the submission begins, so the node does not run it',
     members: ['submissionId', 'reason'],
     action: fullDisk,
   },

@@ -137,7 +137,7 @@ const browserOptions = [
     .argParser(hostName),
   new Option(
     '--map-host <name:port=address:port>',
-    'when a page opens name:port, connect to address:port instead (repeatable, only for a sandbox service)',
+    'connect to address:port instead of name:port (repeatable, only for a sandbox service)',
   )
     .env('SVC_NODE_MAP_HOST')
     .argParser(hostMapping),

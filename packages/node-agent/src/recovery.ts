@@ -21,7 +21,7 @@ interface RecoveryContext {
 
 /**
  * The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). If the link ends, this part
- * ends too. It begins again from the start on the next link.
+ * ends too. If the service still recovers, this part begins again from the start on the next link.
  */
 export interface Recovery {
   begin(): void;

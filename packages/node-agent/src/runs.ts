@@ -238,7 +238,7 @@ export class NodeRuns {
       return await journal.claimBegin(submissionId, isFenced);
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      log('error', 'could not record that the submission may begin, so the node does not run it', {
+      log('error', 'could not record that the submission begins, so the node does not run it', {
         submissionId,
         reason,
       });

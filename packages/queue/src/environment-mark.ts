@@ -70,8 +70,8 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
 interface GuardState {
   hasHadMark: boolean;
   /**
-   * True if Redis belonged to the other environment at the last successful check. The guard logs
-   * the error only when `isLost` changes from false to true.
+   * True if Redis belonged to the other environment at the last check that Redis answered. The
+   * guard logs the error only when `isLost` changes from false to true.
    */
   isLost: boolean;
 }

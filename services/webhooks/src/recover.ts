@@ -61,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'deleted unused endpoints, or dropped old events of endpoints without a URL',
+        'dropped old events of endpoints without a URL, or removed endpoints that a tenant deleted or whose URL it changed',
       );
   }
 

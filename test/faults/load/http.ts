@@ -37,8 +37,8 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
 }
 
 /**
- * The timeout of a request without `timeoutMs`. It must exceed the 6 s for which a gateway waits
- * before it answers a creation (`dispatchDeadlineMs` plus `dispatchGraceMs`).
+ * The timeout of a request without `timeoutMs`. It must exceed 6 s, that is `dispatchDeadlineMs`
+ * plus `dispatchGraceMs`. A gateway rejects a creation that is still pending after this time.
  */
 const timeoutMsDefault = 12_000;
 

@@ -4,7 +4,7 @@ import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
  * Sends at most one random request, and does not repeat it. At the end of the run, a check
- * compares the answer with the other answers.
+ * compares the answers with each other and with the ledger.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);

@@ -18,7 +18,10 @@ export interface Row {
   readonly in_time: boolean | null;
   readonly ran_ms: number | null;
   readonly actions: number | null;
-  /** True if the node reported more than the cap of some unit. Node-seconds have no cap. */
+  /**
+   * True if the node reported more than the cap of some unit. Node-seconds do not count here,
+   * although they have a cap too.
+   */
   readonly is_capped: boolean;
   /**
    * The price of the usage by the default rate card, in micros. It leaves out the base price, the

@@ -670,7 +670,7 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: facts such as the number of valid secrets. Null for a creation."""
+    """The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation."""
     after: Union[dict[str, Any], None]
     """The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion."""
     requestId: Union[str, None]

@@ -52,7 +52,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--webhook-url <url>',
-      'the webhook URL of the tenant; a URL that is set is also enabled; the word none removes the URL',
+      'the webhook URL of the tenant; setting a URL enables it, even if it was disabled; the word none removes the URL',
     )
     .option(
       '--rate <perSecond>',

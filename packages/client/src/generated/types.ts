@@ -551,7 +551,7 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: facts such as the number of valid secrets. Null for a creation. */
+  /** The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
   /** The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;

@@ -17,8 +17,8 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * The values before or after the change. For settings: the changed ones. For a webhook endpoint or
- * a key: all its members. For a secret's rotation: facts about the rotation. `before` of a creation
+ * The values before or after the change. For settings: those that the change names. For an endpoint
+ * or a key: its id and what a tenant can set. For a rotation: facts about it. `before` of a creation
  * and `after` of a deletion are null.
  */
 const ChangedMembers = Nullable(Type.Object({}));

@@ -1,7 +1,7 @@
 /**
  * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that the node fills in
- * forms from the page's examples as the page says. They also check that the node's error messages
- * are those on the page.
+ * forms from the page's examples as the page says. They also check that the node sends each error
+ * message on the page.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';

@@ -23,7 +23,7 @@ export const webhooksEvents = {
     'Nothing at first: the attempt counts as made. The next attempt follows, if any are left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'deleted unused endpoints, or dropped old events of endpoints without a URL',
+    'dropped old events of endpoints without a URL, or removed endpoints that a tenant deleted or whose URL it changed',
     ['dropped', 'deleted'],
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),

@@ -46,7 +46,7 @@ const beginRuns = statement(
 async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
   const outcomes = new Map<Begin, RunCommit>();
   // A statement may contain a submission only once. If two calls of a batch begin the same
-  // submission, each call is sent in its own statement and gets its own answer.
+  // submission, they are sent in different statements, and each call gets its own answer.
   for (let left = begins; left.length > 0;) {
     const byId = new Map(left.map((begin) => [begin.submissionId, begin]));
     const asked = [...byId.values()];

@@ -139,8 +139,8 @@ const selectAged = statement(
 );
 
 /**
- * Marks deliveries as `exhausted` if they are due and their round began at least 72 hours ago.
- * Skips locked ones. Returns how many were marked.
+ * Marks deliveries of `deliveryIds` as `exhausted` if they are due and their round began at least
+ * 72 hours ago. Skips locked ones. Returns how many were marked.
  */
 export async function exhaustAgedRounds(
   store: Store,

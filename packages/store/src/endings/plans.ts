@@ -29,7 +29,7 @@ export interface Ended {
   refundedMicros: bigint | null;
   /**
    * True if the node reported more of a unit than the unit's cap allows. The service has reduced
-   * this amount to the cap. Node-seconds have no cap.
+   * this amount to the cap. A cut of node-seconds does not count.
    */
   usageCapped: boolean;
   /**

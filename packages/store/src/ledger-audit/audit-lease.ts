@@ -85,7 +85,7 @@ export function writeStep(
     );
     if (locked === undefined) throw new AuditLeaseLost();
     const { step, now } = locked;
-    // If the stored step is higher than `lease.state.step`, a whole audit has replaced the state.
+    // If the stored step is higher than `lease.state.step`, another writer has changed the row.
     // If the stored step is lower, it is forged, and the update below overwrites it.
     if (step > lease.state.step) throw new AuditLeaseLost();
     const state = { ...next(lease.state, now), step: lease.state.step + 1n };

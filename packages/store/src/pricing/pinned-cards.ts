@@ -51,7 +51,7 @@ export async function pinnedCards(
     const card = cards.get(version);
     assertInvariant(
       card !== undefined,
-      'every version of a rate card that a submission names exists',
+      'every version of a rate card that a tenant or a submission names exists',
     );
     return card;
   };

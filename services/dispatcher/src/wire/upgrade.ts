@@ -46,8 +46,9 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Limits the refusals of `checkUpgrade` for each sender (`FailureLimit`). While a sender must
-   * wait, `decideUpgrade` refuses its upgrades without a query to Postgres.
+   * Limits the refusals of `checkUpgrade` for each group of addresses. A node that has connected
+   * from there has its own limit (`FailureLimit`). While a sender must wait, `decideUpgrade`
+   * refuses its upgrades without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

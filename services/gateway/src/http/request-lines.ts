@@ -1,6 +1,9 @@
 import { type Clock, type Logger, writesLogLevel } from '@svc/runtime';
 
-/** After `perSecondMax` lines in a second, the log gets only each 100th line. */
+/**
+ * After `perSecondMax` lines in a second, the log gets only each 100th line. The lines of slow
+ * requests and of 5xx answers are always written, and are not counted.
+ */
 export const sampledOneIn = 100;
 /** The line of a request that takes longer than this is never left out. */
 export const slowRequestMs = 1_000;

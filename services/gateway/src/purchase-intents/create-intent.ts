@@ -27,7 +27,7 @@ export function intentCreation(
     const creditsMicros = body.amounts.get('credits');
     assertInvariant(
       creditsMicros !== undefined,
-      'a request for an intent that passed validation has the amount `credits`',
+      'a purchase intent request that passed validation has the amount `credits`',
     );
     const { tenantId, rateCardVersion } = request.tenant;
     const { usdPerCreditMicros } = await deps.pricing.rateCard(rateCardVersion);

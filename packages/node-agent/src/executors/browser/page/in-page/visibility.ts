@@ -63,8 +63,8 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
 
 /**
  * The outermost ancestor of a control, below the form or `body`, whose fields all have the name of
- * the control. Fields are `input`, `select` and `textarea`, without hidden inputs. Null if already
- * the parent has a field with another name.
+ * the control. Fields are `input`, `select` and `textarea`, without hidden inputs. Null if there is
+ * no such ancestor.
  */
 export function fieldBoxOf(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');

@@ -3,8 +3,8 @@ import type { RedisUnderTest } from '../faults/world/redis-server.ts';
 import { prepareRedis, type RedisNode, serverLines, until } from './redis-node.ts';
 
 /**
- * A master with two replicas and three sentinels. `stop` stops all servers and sentinels. The other
- * members of `RedisUnderTest` act on the current master.
+ * A master with two replicas and three sentinels. `stop` stops all of them, and `clusterUrl` names
+ * the sentinels. The other members of `RedisUnderTest` act on the current master.
  */
 export interface RedisWithSentinel extends RedisUnderTest {
   clusterUrl(): string;

@@ -57,7 +57,7 @@ export const LowBalanceData = Type.Object({
   threshold: Credits,
 });
 export const PurchasedData = Type.Object({
-  reference: Type.String({ description: 'The value is its `reference`.' }),
+  reference: Type.String({ description: 'The value is the `reference` of the intent.' }),
   credits: Credits,
   paidAmount: Type.Number({ description: 'The unit is USDC, with at most six decimals.' }),
   signature: Type.String({ description: 'It is never null in this event.' }),

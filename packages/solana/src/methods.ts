@@ -34,7 +34,7 @@ export async function listSignatures(
   if (outcome.kind !== 'answered') return outcome;
   const list = outcome.result;
   if (!Array.isArray(list) || list.length > signaturesPerPageMax) {
-    return { kind: 'failed', reason: 'its list of signatures is malformed or too long' };
+    return { kind: 'failed', reason: 'the list of signatures is malformed or too long' };
   }
   const entries: ListedSignature[] = [];
   for (const one of list as readonly unknown[]) {

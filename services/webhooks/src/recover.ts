@@ -46,8 +46,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes first, because it is the most urgent. If `endAged` came first, its error would
-    // prevent the waking.
+    // Waking comes before `endAged`, because it is more urgent, and because an error of `endAged`
+    // would prevent it.
     await wakeDue();
     await wakeDueTargets();
     await endAged();

@@ -895,7 +895,7 @@ class CreditsLowBalanceEvent(TypedDict):
 
 class CreditsPurchasedEventData(TypedDict):
     reference: str
-    """The purchase intent that was paid. The value is its `reference`."""
+    """The purchase intent that was paid. The value is the `reference` of the intent."""
     credits: float
     """The credits of the purchase. The unit is credits, with at most six decimals."""
     paidAmount: float

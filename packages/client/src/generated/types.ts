@@ -771,7 +771,7 @@ export interface CreditsPurchasedEvent {
   readonly type: 'credits.purchased';
   /** The facts of the event. */
   readonly data: {
-    /** The purchase intent that was paid. The value is its `reference`. */
+    /** The purchase intent that was paid. The value is the `reference` of the intent. */
     readonly reference: string;
     /** The credits of the purchase. The unit is credits, with at most six decimals. */
     readonly credits: number;

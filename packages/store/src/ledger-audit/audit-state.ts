@@ -53,9 +53,9 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault is removed when a later pass of the kind `by` ends and has
-   * not found it again. `saveWholeAudit` replaces all faults at once, except those of the audit's
-   * own records.
+   * At most `faultsMax` faults. A fault is removed when a later pass of the kind that found it ends
+   * without finding it again. `saveWholeAudit` replaces all faults at once, except those in the
+   * audit's records.
    */
   readonly faults: readonly FoundFault[];
 }

@@ -13,14 +13,12 @@ export interface Receipt {
   readonly requestId: string;
   readonly jobType: string;
   readonly tier: string;
-  /**
-   * `estimated`, `max` and `availableAfter` are micros, and `surge` is in millionths, all as
-   * decimal texts.
-   */
+  /** Amounts are micros, and `surge` is in millionths, all as decimal texts. */
   readonly estimated: string;
   readonly max: string;
   readonly surge: string;
   readonly rateCardVersion: number;
+  /** The available credits of the tenant after the hold, in micros. */
   readonly availableAfter: string;
   readonly createdAt: string;
 }

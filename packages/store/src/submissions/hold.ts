@@ -133,8 +133,8 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// Each look-up in `placeHolds` is a lateral join. The look-up of a key also reads in the order of
-// the index of keys. So the planner can use only the intended index (decision 23).
+// Each look-up in `placeHolds` is a lateral join. The look-up of an idempotency key also has the
+// `ORDER BY` of the index on idempotency keys. So the planner can use no other index (decision 23).
 
 /**
  * Computes the new figures of each account from its locked row. The UPDATE must not use

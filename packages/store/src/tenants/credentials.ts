@@ -43,7 +43,7 @@ export interface TenantCredentials {
 
 interface Asked {
   readonly tenantId: string;
-  /** Null for the tenant's first keys (`KeyRecord`). */
+  /** Null for the keys that the tenant got at its creation or by a rotation (`KeyRecord`). */
   readonly keyId: string | null;
 }
 

@@ -34,7 +34,10 @@ export interface SubmitFenceOptions {
 
 type Answered = SubmissionSent & { readonly kind: 'answered' };
 
-/** The longest time in the phase `activated`, in which the fence waits for a submission request. */
+/**
+ * The longest time in the phase `activated`. The fence then waits for the request with which the
+ * page submits the form.
+ */
 const requestWaitMs = 60_000;
 /**
  * If the page has no request in flight for this long in the phase `activated`, the fence closes.

@@ -29,8 +29,8 @@ export function normaliseLabel(text: string): string {
 }
 
 /**
- * Changes the case three times, so that "ß", "ẞ" and "ss" become equal. Leaves out the dotless "ı",
- * because it has the same capital as "i" but must stay different from "i".
+ * Changes the case three times, so that "ß", "ẞ" and "ss" become equal. Does not change the case of
+ * a dotless "ı": its capital is the same as that of "i", but it must stay different from "i".
  */
 function caseFolded(text: string): string {
   const folded = text.split('ı').map((part) => part.toLowerCase().toUpperCase().toLowerCase());

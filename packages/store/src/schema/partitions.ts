@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { missingPartitions, type TimeRange } from '@svc/domain';
-import { isLockTimeout } from '../connection/errors.ts';
 import type { Store } from '../connection/store.ts';
 import { databaseNow } from './environment.ts';
 
@@ -34,7 +33,7 @@ export interface PartitionRound {
 
 /**
  * Creates the missing partitions, each in a separate transaction. Tries again for about a second if
- * a table is in use, or if another session creates partitions. Throws only if the list of missing
+ * some are still missing, for example because a table is in use. Throws only if the list of missing
  * partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
@@ -50,8 +49,7 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
       }
     }
     const missing = await findMissing(store);
-    const isRetried = missing.length > 0 && errors.every(isLockTimeout) && attempt < attemptsMax;
-    if (!isRetried) return { made, missing, errors };
+    if (missing.length === 0 || attempt === attemptsMax) return { made, missing, errors };
     await pause(retryMs);
   }
 }

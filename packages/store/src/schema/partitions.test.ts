@@ -2,7 +2,7 @@ import { waitUntil } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFixture, type Fixture } from '../store.fixture.ts';
-import { makePartitions } from './partitions.ts';
+import { makePartitions, readPartitions } from './partitions.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -56,15 +56,12 @@ test('a partition whose lock another session holds for a moment is created', asy
   await client.connect();
   onTestFinished(() => client.end());
   await client.query('BEGIN; SELECT FROM usage_reports');
+  const deliveries = async () => (await readPartitions(store)).get('deliveries')?.length ?? 0;
+  const before = await deliveries();
   const making = makePartitions(store);
-  // An idle session whose last statement is `svc_make_partition` did not get the lock. The store
-  // will run the statement again.
-  await waitUntil(async () => {
-    const tries = await database.query(
-      `SELECT FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%svc_make_partition%'`,
-    );
-    return tries.length > 0;
-  });
+  // An attempt creates the partitions of `usage_reports` before those of `deliveries`. A new one of
+  // `deliveries` therefore shows that the first attempt did not get the lock of `usage_reports`.
+  await waitUntil(async () => (await deliveries()) > before);
   await client.query('COMMIT');
   const round = await making;
   expect(round).toMatchObject({ errors: [], missing: [] });

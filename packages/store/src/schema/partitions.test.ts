@@ -49,9 +49,14 @@ test('two services at once create each partition once, without an error', async 
   expect(made).toEqual([...new Set(made)]);
 });
 
-test('a partition whose lock another session holds for a moment is created', async () => {
-  const { store, database, advance } = await createFixture();
+test('a partition whose lock another session holds for a moment is created, also after another fails', async () => {
+  const fixture = await createFixture();
+  const { store, database, advance } = fixture;
   await advance(100 * dayMs);
+  // A type that has the name of a partition: no attempt can create the partition.
+  const failing = await monthStart(fixture, 0);
+  const name = `delivery_attempts_${failing.toISOString().slice(0, 7).replace('-', '_')}`;
+  await database.query(`CREATE TYPE ${name} AS ENUM ()`);
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();
   onTestFinished(() => client.end());
@@ -64,7 +69,8 @@ test('a partition whose lock another session holds for a moment is created', asy
   await waitUntil(async () => (await deliveries()) > before);
   await client.query('COMMIT');
   const round = await making;
-  expect(round).toMatchObject({ errors: [], missing: [] });
+  expect(round.errors).toMatchObject([{ code: '42710' }]);
+  expect(round.missing).toMatchObject([{ table: 'delivery_attempts', from: failing }]);
 });
 
 test('rows of the default partition move, each to its month, and can still be changed', async () => {

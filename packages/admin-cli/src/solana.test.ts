@@ -45,7 +45,7 @@ async function json(...words: readonly string[]) {
   return JSON.parse(stdout);
 }
 
-async function intent(owner = tenantId): Promise<string> {
+async function intent(owner = tenantId, minutes = { intent: 60, grace: 1_440 }): Promise<string> {
   count += 1;
   const reference = `reference-${count}`;
   await createPurchaseIntent(fixture.store, {
@@ -56,7 +56,7 @@ async function intent(owner = tenantId): Promise<string> {
     usdPerCreditMicros: 10_000n,
     recipient: 'recipient',
     ...terms,
-    minutes: { intent: 60, grace: 1_440 },
+    minutes,
   });
   return reference;
 }
@@ -93,6 +93,32 @@ test('an intent is shown with its payments and why it is not credited', async ()
     status: 'confirmed',
     signature: rest,
     reason: null,
+  });
+});
+
+test('a paid intent that is not credited is shown with the cause that holds', async () => {
+  const refused = await intent(await fixture.tenant(999_999_999));
+  await pay(5n * usdc, refused);
+  expect(await json('purchase-intent', 'show', refused)).toMatchObject({
+    status: 'pending',
+    paidAmount: 5,
+    reason: expect.stringContaining('in time, but with its credits the tenant'),
+  });
+  const late = await intent(tenantId, { intent: 1, grace: 1 });
+  await pay(2n * usdc, late);
+  await fixture.advance(180_000);
+  const found = {
+    signature: 'after-the-grace',
+    slot: 1,
+    blockTimeSeconds: Math.floor(Date.now() / 1_000) + 180,
+    accountKeys: [late],
+    payments: [{ ...terms, amountUsdcMicros: 3n * usdc }],
+  };
+  await recordTransaction(fixture.store, epoch, found, null);
+  expect(await json('purchase-intent', 'show', late)).toMatchObject({
+    status: 'pending',
+    paidAmount: 5,
+    reason: expect.stringContaining('was found only after its grace ended'),
   });
 });
 

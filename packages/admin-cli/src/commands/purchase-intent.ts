@@ -104,8 +104,19 @@ function rowOf(intent: PurchaseIntent): Row {
   };
 }
 
-const tooLarge =
-  "it is paid, but its grace had ended, or the tenant's balance would exceed the maximum";
+const assign = 'grant credits with svc solana assign';
+
+/**
+ * The reason for which an intent is not credited although its amount is paid. A payment that was
+ * recorded before the grace ended came in time.
+ */
+function reasonOfPaid({ payments, amountUsdcMicros, graceEndsAt }: PurchaseIntent): string {
+  const found = payments.filter(({ at }) => at.getTime() <= graceEndsAt.getTime());
+  const foundUsdcMicros = found.reduce((sum, one) => sum + one.amountUsdcMicros, 0n);
+  return foundUsdcMicros >= amountUsdcMicros
+    ? "its amount was paid in time, but with its credits the tenant's balance would have exceeded the maximum"
+    : 'the payment that completes its amount was found only after its grace ended';
+}
 
 /** The reason for which the intent is not credited. Null if it is credited. */
 function reasonOf(intent: PurchaseIntent): string | null {
@@ -118,20 +129,20 @@ function reasonOf(intent: PurchaseIntent): string | null {
     case 'confirmed':
       return null;
     case 'pending':
-      if (missing <= 0n) return tooLarge;
+      if (missing <= 0n) return `${reasonOfPaid(intent)}; when its status is failed, ${assign}`;
       return intent.paidUsdcMicros > 0n ? part : 'no finalized payment was found yet';
     case 'failed':
       return missing <= 0n
-        ? `${tooLarge}; grant credits with svc solana assign`
-        : `its grace ended and ${part}; grant credits with svc solana assign`;
+        ? `${reasonOfPaid(intent)}; ${assign}`
+        : `its grace ended and ${part}; ${assign}`;
     case 'expired':
       if (!intent.isClosed) {
         return missing <= 0n
-          ? tooLarge
+          ? `${reasonOfPaid(intent)}; when its status is failed, ${assign}`
           : `it expired, and ${part}; a payment within its grace still counts`;
       }
       return intent.paidUsdcMicros > 0n
-        ? 'a payment came after the grace of the intent; grant credits with svc solana assign'
+        ? `a payment came after the grace of the intent; ${assign}`
         : 'its grace ended, and no payment was found';
   }
 }

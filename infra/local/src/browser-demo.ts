@@ -30,7 +30,7 @@ export async function runBrowserDemo(
   const credentials = demo.world.browserNode;
   if (browser === undefined || credentials === undefined) {
     progress.print(
-      `> There is no Chromium or Google Chrome on the PATH, so the demo is simulated. ${browserAdvice}`,
+      `> No Chromium or Google Chrome was found, so the demo is simulated. ${browserAdvice}`,
     );
     return undefined;
   }

@@ -99,6 +99,6 @@ function ways(): Way[] {
     confinement:
       'without its sandbox, because the sandbox does not work here; the browser opens only the demo page',
   };
-  // `prefix` is undefined if no user namespace can be created. The sandbox needs a user namespace.
+  // If `prefix` is undefined, no user namespace can be created. The sandbox needs one.
   return prefix === undefined ? [without] : [inSandbox, without];
 }

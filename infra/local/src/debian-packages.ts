@@ -66,9 +66,8 @@ export async function fetchFromRelease(
   dir: string,
   release: string,
   /**
-   * The packages of the programs, and of the libraries, the loader and the C library that the
-   * programs need. A package may be left out if this machine has it in a version that is new
-   * enough.
+   * The packages of the programs and of all their dependencies, such as the loader and the C
+   * library. A dependency may be left out if this machine has a new enough version of it.
    */
   packages: readonly string[],
   finish: (unpacked: string) => void,

@@ -15,7 +15,7 @@ export interface Migration {
 
 /**
  * Applies the migrations of this checkout. If `isAlone`, also applies those that earlier builds do
- * not work with, and reseals the values that an earlier version sealed in an older format.
+ * not work with, and then does the reseal if `svc migrate` asks for one.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   // `--raise-floor` also applies migrations that earlier builds do not work with. This is safe if
@@ -26,6 +26,7 @@ export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promi
   const applied = result.get('applied');
   const names = Array.isArray(applied) ? applied.map(String) : [];
   say(names.length === 0 ? 'up to date' : `applied ${names.join(', ')}`);
+  // After `--raise-floor`, a `next` always asks for a reseal.
   if (!result.has('next') || !isAlone) return;
   await svc(['master-key', 'rotate', '--alone'], env);
   say('resealed all secrets and personal data');

@@ -18,16 +18,16 @@ export interface PostgresAccount {
   /** Returns `dir`, or another directory if the account cannot reach `dir`. `dir` must exist. */
   place(dir: string): string;
   /**
-   * If the account is `nobody`, makes it the owner of a file or directory. Otherwise does nothing,
-   * because Postgres then runs as the owner of the files that this process creates.
+   * Makes the account the owner of a file or directory that this process created. Does nothing in
+   * `asIs`, because that account owns the file already.
    */
   give(file: string): void;
 }
 
 const nobody = 65_534;
 /**
- * A command in this user namespace runs as `nobody`. It can still reach a checkout below /root,
- * because outside the namespace it is root.
+ * A command in this user namespace sees itself as `nobody`. Outside the namespace it is root, so it
+ * owns root's files and can reach a checkout below /root.
  */
 const userNamespace = ['unshare', '--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--'];
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
@@ -39,7 +39,7 @@ export function postgresAccount(): PostgresAccount {
 
 /**
  * Returns a command prefix that takes root's privileges away. Empty if this process does not run as
- * root. Undefined if no user namespace can be created.
+ * root. Undefined if this process runs as root and cannot create a user namespace.
  */
 export function unprivileged(): string[] | undefined {
   if (process.getuid?.() !== 0) return [];

@@ -9,8 +9,8 @@ export interface Servers {
   /** The URL of the database, with the services' role as its user. */
   readonly databaseUrl: string;
   /**
-   * The URL of the database, with the role that migrates as its user. Undefined if the services'
-   * role migrates.
+   * The URL of the database, with the owner of the tables as its user. Undefined if the services'
+   * role owns them.
    */
   readonly migrationDatabaseUrl: string | undefined;
   readonly redisUrl: string;

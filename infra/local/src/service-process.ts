@@ -45,8 +45,8 @@ export interface ServiceCommand {
 
 const readyBoundMs = 30_000;
 /**
- * The time that a process has to end after SIGTERM. It is longer than the 10 s that a service may
- * take to drain.
+ * A process that still runs this long after SIGTERM is killed. This is longer than the 10 s that a
+ * service may take to drain.
  */
 const stopBoundMs = 12_000;
 /** The longest wait for the last lines of a process that has ended. */

@@ -6,9 +6,9 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Returns the operator of the key in the environment (CONTRACT 9). Without a key, returns the local
- * account in a sandbox, or if `mayBeFirst` is set and no operator is enabled. Throws Refusal in all
- * other cases, such as a wrong key.
+ * Returns the operator of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET (CONTRACT 9). If neither is set,
+ * returns a `local` actor: in a sandbox always, in production if `mayBeFirst` is true and no
+ * operator is enabled. Otherwise throws Refusal.
  */
 export async function identify(
   store: Store,
@@ -36,9 +36,9 @@ async function verifiedOperator(store: Store, wireId: string, secret: string): P
   if (operator === null || operator.disabled || !isRight) {
     throw new Refusal(
       'SVC_OPERATOR_ID and SVC_OPERATOR_SECRET do not match an enabled operator. ' +
-        'Correct them, or unset both in a sandbox. Another operator can make ' +
-        'you a new secret with `svc operator rotate-secret`. If your key is disabled, you need ' +
-        'a new key from `svc operator create`.',
+        'Correct them, or unset both in a sandbox. Another operator can give ' +
+        'you a new secret with `svc operator rotate-secret`. If your id is disabled, you need ' +
+        'a new id and secret: another operator runs `svc operator create`.',
     );
   }
   return { kind: 'operator', id: operator.operatorId };

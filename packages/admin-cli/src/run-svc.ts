@@ -17,7 +17,7 @@ export async function runSvc(words: readonly string[]): Promise<void> {
 }
 
 async function report(error: unknown): Promise<number> {
-  // Commander has already printed the error, or the help if the command line asked for it.
+  // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   process.stderr.write(`${await explain(error)}\n`);
   return error instanceof WrongUsage ? 2 : 1;

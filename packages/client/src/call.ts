@@ -84,8 +84,8 @@ const clockWindowMs = 300_000;
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
   const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
-  // Two seconds are subtracted because the header `date` and `X-SVC-Timestamp` are in whole
-  // seconds.
+  // The header `date` and `X-SVC-Timestamp` are in whole seconds. The size of `offsetMs` can
+  // therefore be up to two seconds less than the difference that the service measured.
   return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
 }
 

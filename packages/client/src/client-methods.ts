@@ -91,7 +91,7 @@ export interface Client {
   ): Promise<WebhookEndpoint>;
   /**
    * Deletes a webhook endpoint and drops its pending deliveries. The event about the deletion may
-   * still arrive.
+   * still arrive at its URL.
    */
   deleteWebhookEndpoint(
     endpointId: string,

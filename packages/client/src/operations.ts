@@ -34,8 +34,8 @@ type Operation = readonly [
   path: string,
   /**
    * The name of a member that each successful answer has. An answer without this member counts as
-   * an error. For a deletion, the method returns the id in a member of this name. Empty if `shape`
-   * has `read`.
+   * an error. A deletion is an exception: its answer is empty, and the method returns
+   * `{ [member]: id }`. `member` is empty if `shape` has `read`.
    */
   member: string,
   shape?: Shape,

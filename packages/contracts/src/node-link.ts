@@ -31,7 +31,10 @@ export const jobTypesPerNodeMax = 64;
  * service uses `slotsMax`.
  */
 export const slotsPerNodeMax = 1_000;
-/** The most entries of `running` in any `hello`. The limit for one node (`runningMax`) is lower. */
+/**
+ * The most entries of `running` that the schema of `hello` accepts. The dispatcher also checks
+ * `runningMax`, which is smaller and depends on the node's `slotsMax`.
+ */
 export const runningPerNodeMax = 4_000;
 /** The longest receipt, in characters of base64. */
 export const receiptLengthMax = 4_096;
@@ -176,9 +179,9 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node sends this frame when the service has recorded every submission of the node's history.
- * Some outcomes are only in the history, not in the node's journal. The service must have
- * acknowledged these outcomes too.
+ * The node sends this frame when two conditions hold. The service has recorded every submission of
+ * the node's history. The service has acknowledged the outcome of each submission that is only in
+ * the history, not in the node's journal.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -60,7 +60,9 @@ export const PurchasedData = Type.Object({
   reference: Type.String({ description: 'The value is the `reference` of the intent.' }),
   credits: Credits,
   paidAmount: Type.Number({ description: 'The unit is USDC, with at most six decimals.' }),
-  signature: Type.String({ description: 'It is never null in this event.' }),
+  signature: Type.String({
+    description: 'The signature of the transaction is never null in this event.',
+  }),
 });
 /**
  * The data of `settings.changed`. `what` names the change, such as `endpoint.created`. The schema

@@ -45,7 +45,7 @@ export function formatCredits(micros: bigint): string {
 export function creditsToNumber(micros: bigint): number {
   assertInvariant(
     fitsCredits(micros),
-    'an amount on the wire is from -creditsMicrosMax to creditsMicrosMax',
+    'an amount on the wire is from -creditsMicrosMax to creditsMicrosMax micros',
   );
   return Number(formatCredits(micros));
 }

@@ -16,9 +16,9 @@ export const backlogMemoryMs = 300_000;
  */
 export const contentionMs = 60_000;
 /**
- * A turn decays the counts of asks and grants, and computes `level` again. While slots are short,
- * an ask causes a turn if the last turn is at least this long ago. An ask of a tenant that did not
- * count as asking causes a turn at once.
+ * The time after a turn before the next ask causes a turn. A turn decays the counts of asks and
+ * grants, and computes `level` again. An ask of a tenant that was not asking before (`isAsking`)
+ * causes a turn at once.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -73,7 +73,7 @@ export interface Contender {
  */
 export interface Contention {
   readonly beganAtMs: number;
-  /** The last time at which an ask got no slot although the tier had usable slots. */
+  /** The last time at which an ask with `usable` above 0 got no slot. */
   readonly refusedAtMs: number;
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
@@ -238,8 +238,9 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to the imagined queue (`backlog`). If a tenant has asked for twice its share, each
- * new ask of the tenant counts as half, because only the share is guaranteed.
+ * Adds an ask to the imagined queue (`backlog`). The ask counts as `level / asks`, at most 1,
+ * because the tenant is guaranteed only `level`. With twice as many asks as `level`, an ask counts
+ * as half.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;

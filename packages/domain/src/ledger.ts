@@ -59,8 +59,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * The figures of the tenant in which the credits of a ledger account count: 1 if they count,
- * otherwise 0. For example, held credits count in `balance` and in `held`.
+ * For each ledger account and each figure of the tenant: 1 if the credits in the account are part
+ * of the figure, otherwise 0.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },

@@ -87,8 +87,8 @@ export function isPublicHost(hostname: string): boolean {
   const ipv6 = bracketed.exec(host)?.[1];
   if (ipv6 !== undefined) return isPublicAddress(ipv6);
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
-  // Here, only an IPv4 address is given to `isPublicAddress`. For a name, the library `ipaddr.js`
-  // would throw and catch an error, which is slow.
+  // The test with `fourParts` keeps names away from `isPublicAddress`. For a name, the library
+  // `ipaddr.js` would throw and catch an error, which is slow.
   if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
   if (labels.length < 2 || labels.includes('')) return false;

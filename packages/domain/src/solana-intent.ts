@@ -29,8 +29,8 @@ export function intentAmountUsdcMicros(
 }
 
 /**
- * The reference of the grant for a transaction. The watcher and an operator use the same reference,
- * so the credits are added only once.
+ * The reference of a grant, not of an intent. For one transaction, the watcher and an operator use
+ * the same reference, so the credits are added only once.
  */
 export function solanaGrantReference(signature: string): string {
   return `solana:${signature}`;
@@ -60,8 +60,8 @@ export interface IntentTimes {
 
 /**
  * `askAtMs` is in the last tenth of an intent's life, and `askAgainAtMs` in the last tenth of its
- * grace. Many intents are spread over this first part of the tenth. The rest is left for the RPC
- * server's answer.
+ * grace. `referenceSpread` spreads both over this part of the tenth, from its start on. The rest is
+ * left for the RPC server's answer.
  */
 const askSpread = 0.8;
 

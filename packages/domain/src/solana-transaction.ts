@@ -93,7 +93,7 @@ function keysOf(list: unknown): string[] {
     'the accounts are not a list, or the list is too long',
   );
   return list.map((key: unknown) => {
-    // An account is an object if the server answers in the encoding `jsonParsed`.
+    // Also accepts the encoding `jsonParsed`, in which an account is an object.
     const text = isRecord(key) ? key['pubkey'] : key;
     must(typeof text === 'string', 'an account is not a string');
     return text;

@@ -9,7 +9,7 @@ export interface RatePolicy {
 
 export interface TokenBucket {
   readonly tokens: number;
-  /** The `nowMs` of the call of `takeToken` that counted `tokens`. */
+  /** The `nowMs` of the call of `takeToken` that returned this bucket. */
   readonly atMs: number;
 }
 

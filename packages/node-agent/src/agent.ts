@@ -20,8 +20,9 @@ export interface AgentOptions extends NodeIdentity {
   readonly slots: number;
   readonly executors: readonly Executor[];
   /**
-   * True if the node has an option that only a sandbox allows (CONTRACT 10). `hello` then says so.
-   * The default is false.
+   * True if the node was started with `--map-host` or `--debug-dir`, which production does not
+   * allow (CONTRACT 7, "Sandbox options"). `hello` then contains `sandboxOnly: true`. The default
+   * is false.
    */
   readonly isSandboxOnly?: boolean;
   readonly journal: Journal;

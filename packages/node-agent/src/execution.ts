@@ -14,8 +14,8 @@ export interface Execution {
 export interface ExecutionHooks {
   report(frame: FrameFromNodeOf<'usage'>): void;
   /**
-   * Resolves after it is recorded on disk that the next step may submit the application. Rejects if
-   * this fails.
+   * Marks the submission as `submitting` in the journal. Resolves when the mark is on disk. Rejects
+   * if the submission cannot be marked.
    */
   submitting(): Promise<void>;
 }

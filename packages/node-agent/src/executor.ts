@@ -20,7 +20,7 @@ export interface ExecutionContext {
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**
-   * Records on disk that the next step may submit the application. Rejects if the record fails, if
+   * Records on disk that the next step can submit the application. Rejects if the record fails, if
    * the work must stop, or if an earlier call has resolved. After a rejection, submit nothing.
    */
   submitting(): Promise<void>;

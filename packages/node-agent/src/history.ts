@@ -12,8 +12,8 @@ export interface HistoryEntry {
   /** The sealed proof of the assignment. Only the service can open it. */
   readonly receipt: string;
   /**
-   * Undefined until the service has acknowledged the outcome, and for a submission that was
-   * stopped.
+   * Undefined until the service has acknowledged the outcome. Stays undefined if the node stopped
+   * the submission and sent `stopped` instead of an outcome.
    */
   readonly outcome?: Outcome;
   /** The time of the assignment: Unix time in milliseconds, by the clock of this machine. */

@@ -37,8 +37,8 @@ export interface Recovery {
 }
 
 /**
- * The recovery reports each history entry until the service has recorded it. The recovery sends
- * `reported` when all entries are recorded and the outcomes that it sent are acknowledged.
+ * Sends a `report` for each history entry, repeatedly, until the service has recorded the entry.
+ * Sends `reported` when all entries are recorded and no outcome in `unacknowledged` is left.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();

@@ -6,8 +6,8 @@ export interface Endpoint {
   /** The id of the endpoint. Null for the webhook URL in the tenant's settings. */
   readonly targetId: string | null;
   /**
-   * The number of attempts in flight to this endpoint. While a claim for the endpoint is
-   * unfinished, the `attemptsMax` of the claim is added.
+   * The number of attempts in flight to this endpoint. A claim that is not finished counts as
+   * `attemptsMax` attempts, because it may return so many.
    */
   inFlight: number;
   /** True if the endpoint may have due deliveries. A claim must then ask for the endpoint. */

@@ -62,8 +62,8 @@ export const submissionBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: `${browser}/job/submit-form.ts`,
-        from: "new JobFailed('node_error', 'The node sent the form, but got no usable answer.')",
-        to: "new JobFailed('site_unreachable', 'The node sent the form, but got no usable answer.')",
+        from: "'node_error',\n          'The node got no usable answer to the form.",
+        to: "'site_unreachable',\n          'The node got no usable answer to the form.",
       },
     ],
   },

@@ -44,8 +44,8 @@ export class World implements Fleet {
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
   /**
-   * The ids of two tenants. Two are needed to test how the dispatchers divide the slots between
-   * tenants if there are too few slots for all submissions.
+   * The ids of two tenants. With two, dispatchers also divide scarce slots between tenants. The
+   * model does not check that the division is fair.
    */
   readonly tenantIds: readonly string[];
   readonly prefix = 'model';

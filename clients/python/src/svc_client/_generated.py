@@ -262,7 +262,7 @@ class _SubmissionCreatedRequired(TypedDict):
     quote: Quote
     """The quoted price."""
     balance: SubmissionCreatedBalance
-    """The credits after the hold. `held` is only this hold."""
+    """The available credits after the hold (`after`), and the amount of this hold (`held`)."""
 
 
 class SubmissionCreated(_SubmissionCreatedRequired, total=False):
@@ -901,7 +901,7 @@ class CreditsPurchasedEventData(TypedDict):
     paidAmount: float
     """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: str
-    """The signature of the transaction that completed the payment. Null until the intent is confirmed. It is never null in this event."""
+    """The signature of the transaction that completed the payment. Null until the intent is confirmed. The signature of the transaction is never null in this event."""
 
 
 class CreditsPurchasedEvent(TypedDict):

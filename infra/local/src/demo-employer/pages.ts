@@ -61,7 +61,7 @@ interface Page {
   readonly body: Html;
   /**
    * The number of posted forms when the page was built. If `count` is set, the page reloads when
-   * this number changes.
+   * `countPath` answers with another number.
    */
   readonly count?: number;
 }

@@ -95,8 +95,8 @@ async function readDeployment(context: Context): Promise<Deployment> {
 }
 
 /**
- * Returns the partitions that should already have been dropped. Returns null if no running service
- * reports `usageDays`, or none reports `deliveryDays`.
+ * Returns the partitions whose retention, `usageDays` or `deliveryDays`, ended more than a day ago.
+ * Returns null if the running services do not report both numbers.
  */
 async function findOverdue(
   store: Context['store'],

@@ -40,7 +40,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
     )
     .option(
       '--alone',
-      'do not wait for services that still write the old format; use it only if no service is running',
+      'skip the pause that lets running services change to the new format; use this only if none is running',
     )
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
@@ -116,7 +116,8 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
-  // The table `environment` is resealed last, because its sealed value marks the end of the reseal.
+  // The table `environment` comes last. As soon as its value is no longer in the previous version's
+  // format, services refuse values in that format.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

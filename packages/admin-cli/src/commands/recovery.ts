@@ -18,16 +18,16 @@ export function addRecoveryCommands(group: Command): void {
     examples: ['svc recovery begin'],
   }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
   addCommand(group, 'status', {
-    does: 'show which nodes have not reported, and which submissions could not be restored',
+    does: 'show which nodes have not reported, and which reported submissions are not in the database',
     examples: ['svc recovery status'],
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(
     addCommand(group, 'end', {
-      does: 'end the recovery and allow new submissions; submissions that still run end as usual',
+      does: 'end the recovery and allow new submissions; submissions in flight continue as usual',
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',
-      'end the recovery although nodes have not reported or submissions are missing',
+      'end the recovery even if nodes have not reported, or reported submissions are not in the database',
     ),
   ).action((options: EndOptions) => withContext((context) => end(context, options)));
 }

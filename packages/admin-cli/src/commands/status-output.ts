@@ -130,9 +130,9 @@ function ledgerLine({ ledger, databaseTime }: ServiceStatus): string {
   const parts = [
     at === null && faults.length === 0 ? red('not verified') : found,
     dim(`${tenants} tenants, ${submissions} submissions`),
-    dim(at === null ? 'never complete' : `${shortDuration(ageOf(at))} ago`),
+    dim(at === null ? 'no audit is complete yet' : `audited ${shortDuration(ageOf(at))} ago`),
     dim(
-      `whole ledger ${fullAt === null ? 'not read yet' : `read ${shortDuration(ageOf(fullAt))} ago`}, current pass at ${Math.floor(fullRatio * 100)} %`,
+      `whole ledger: ${fullAt === null ? 'not read yet' : `last read ${shortDuration(ageOf(fullAt))} ago`}, current reading ${Math.floor(fullRatio * 100)} % complete`,
     ),
   ];
   if (failedAt !== null)

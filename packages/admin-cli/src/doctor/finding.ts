@@ -34,8 +34,8 @@ export interface Deployment {
    */
   readonly isPurgeLate: boolean | null;
   /**
-   * The partitions whose retention ended more than a day ago, such as `deliveries 2026-01`. Null if
-   * no running service reports `usageDays`, or none reports `deliveryDays`.
+   * The partitions whose retention ended more than a day ago, such as `deliveries 2026-01`. Running
+   * services report the retention as `usageDays` and `deliveryDays`. Null if either is unknown.
    */
   readonly partitionsOverdue: readonly string[] | null;
   /** Null if `REDIS_URL` is not set or Redis cannot be reached. */

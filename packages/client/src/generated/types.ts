@@ -155,7 +155,7 @@ export interface SubmissionCreated {
   readonly status: 'dispatched';
   /** The quoted price. */
   readonly quote: Quote;
-  /** The credits after the hold. `held` is only this hold. */
+  /** The available credits after the hold (`after`), and the amount of this hold (`held`). */
   readonly balance: {
     /** The available credits after the hold or the purchase. The unit is credits, with at most six decimals. */
     readonly after: number;
@@ -777,7 +777,7 @@ export interface CreditsPurchasedEvent {
     readonly credits: number;
     /** The amount paid so far. The unit is USDC, with at most six decimals. */
     readonly paidAmount: number;
-    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. It is never null in this event. */
+    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. The signature of the transaction is never null in this event. */
     readonly signature: string;
   };
 }

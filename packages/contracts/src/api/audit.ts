@@ -2,7 +2,7 @@ import { tenantChangeNames } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
-/** Who made a change: the tenant, an operator, or a program of the service (CONTRACT 12). */
+/** Who made a change: the tenant, an operator, or `svc` without an operator's key (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
   /**
    * The key that signed the change. Null if the entry does not record a key, as in old entries.
@@ -10,16 +10,16 @@ export const ChangeAuthor = Type.Object({
    */
   keyId: Type.Optional(Nullable(WireId('key'))),
   /**
-   * An operator's id, or `local` for a program with the master key. Omitted if a tenant made the
-   * change.
+   * An operator's id, or `local` if `svc` made the change without an operator's key. Omitted if a
+   * tenant made the change.
    */
   operator: Type.Optional(Type.String()),
 });
 
 /**
- * The values before or after the change. For settings: those that the change names. For an endpoint
- * or a key: its id and what a tenant can set. For a rotation: facts about it. `before` of a creation
- * and `after` of a deletion are null.
+ * The settings that the change names, or the id of the endpoint or key and what a tenant can set.
+ * For a rotation: facts such as `valid` (`before`) and `overlapMs` (`after`). `before` of a
+ * creation and `after` of a deletion are null.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

@@ -41,8 +41,8 @@ export const PurchaseIntentRequest = Type.Object({
 export type PurchaseIntentRequest = Static<typeof PurchaseIntentRequest>;
 
 /**
- * A transaction that the service recorded for a purchase intent, at the time `at`. It may come
- * after the confirmation of the intent, or after its grace.
+ * A transaction that the service recorded for a purchase intent. `at` is the time of recording.
+ * Transactions after the intent's confirmation, or after its grace, are listed too.
  */
 export const PurchasePayment = Type.Object({ signature: Type.String(), amount: Usdc, at: Time });
 

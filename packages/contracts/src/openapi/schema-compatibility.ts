@@ -182,7 +182,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 
 /**
  * Each old variant (of `anyOf` or `oneOf`) must have a compatible new variant. An answer may get
- * more variants only if each old variant has a `code` or `type` with a `const` (`growingMembers`).
+ * more variants, or lose all of them, only if each old variant has a `code` or `type` with a
+ * `const` (`growingMembers`).
  */
 function compareVariants(
   context: Comparison,

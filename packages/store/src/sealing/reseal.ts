@@ -4,7 +4,7 @@ import { Prisma } from '../generated/client.ts';
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The name of the column to which the values are bound. Default: `column`. */
+  /** The column name in the `Place` of the values, if it differs from the name in `column`. */
   readonly boundTo?: string;
   /** The row's key columns with their types. Default: `id`, a UUID. */
   readonly key?: readonly (readonly [name: string, type: string])[];

@@ -44,8 +44,8 @@ export interface NewKey {
 
 export type KeyCreation =
   /**
-   * `deliveryIds`: the new deliveries of `settings.changed`. The caller must announce them
-   * (`announceDeliveries`).
+   * `deliveryIds`: the due deliveries of `settings.changed`. If there are any, the caller should
+   * call `announceDeliveries` with the tenant's id. Otherwise they are sent later.
    */
   | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
   /** The tenant has at least `tenantKeysMax` valid keys. */

@@ -39,8 +39,8 @@ export interface SettingsChange {
 export interface ChangedSettings {
   tenant: TenantRecord;
   /**
-   * The committed deliveries of the events about the change. The caller must announce them
-   * (`announceDeliveries`).
+   * The due deliveries of the events about the change. If there are any, the caller should call
+   * `announceDeliveries` with the tenant's id. Otherwise they are sent later.
    */
   deliveryIds: string[];
 }

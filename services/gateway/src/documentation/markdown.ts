@@ -1,6 +1,6 @@
 /**
- * Parses the Markdown of the guides and of the changelog. Nested lists and raw HTML are not
- * supported.
+ * Parses the Markdown of the guides and of the changelog: only what `Block` lists. All other
+ * Markdown, such as nested lists, quotes and raw HTML, becomes plain text.
  */
 
 export type Block =

@@ -12,8 +12,9 @@ const eventData = Object.fromEntries(
 );
 
 /**
- * The description and the example of each member of the document. A key `Schema.member` has
- * precedence over a key `member`.
+ * The description and the example of each member of the document. A key `name.member` has
+ * precedence over a key `member`. The `name` is that of a schema or an operation, or an
+ * event type.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
@@ -64,10 +65,13 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   actions: ['Filled fields, clicks, uploads and navigations.', 5],
   balance: ['All credits, the held ones included.', 10_000],
   'SubmissionCreated.balance': [
-    'The credits after the hold. `held` is only this hold.',
+    'The available credits after the hold (`after`), and the amount of this hold (`held`).',
     { after: 9800, held: 200 },
   ],
-  'createPurchase.balance': ['The credits after the purchase.', { after: 14_800 }],
+  'createPurchase.balance': [
+    'The available credits after the purchase (`after`).',
+    { after: 14_800 },
+  ],
   held: ['The held credits.', 200],
   available: ['`balance - held`.', 9800],
   after: ['The available credits after the hold or the purchase.', 9800],

@@ -12,7 +12,8 @@ export type Shape =
       readonly kind: 'object';
       readonly members: readonly Member[];
       /**
-       * True if further members are allowed in a request. Answers may always have further members.
+       * True if the schema allows further members. This matters only in a request: an answer may
+       * always have further members.
        */
       readonly isOpen: boolean;
     }

@@ -53,9 +53,9 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that the page shows for an upload. The agent looks for them in the
- * container of the upload's question, or else in the part of the form that has only this upload,
- * or else in the whole form.
+ * Selectors of the signs that a page shows for an upload. The agent looks in the container of the
+ * question, or else in the largest element around the upload whose fields all have its `name`
+ * (`fieldBoxOf`), or else in the whole form.
  */
 export interface UploadRules {
   readonly working?: string;
@@ -85,8 +85,8 @@ interface ClosedRules {
   readonly address?: RegExp;
   readonly shown?: string;
   /**
-   * Sentences that the ATS shows for a closed posting. A sentence of the page must equal one of
-   * them after both are normalised (`says`).
+   * Sentences that the ATS shows for a closed posting. A sentence matches only if it equals the
+   * whole text of an element, after both are normalised.
    */
   readonly sentences: readonly string[];
 }
@@ -94,8 +94,8 @@ interface ClosedRules {
 export type Answer = SubmissionSent & { readonly kind: 'answered' };
 
 /**
- * The reason why the ATS refused the application. `fields` are names of fields, labels or messages,
- * as the ATS writes them.
+ * The reason why the ATS refused the application. Each string of `fields` is a field's name, a
+ * field's label or an error message, as the ATS writes it.
  */
 export type Refusal =
   | { readonly kind: 'captcha' }

@@ -52,8 +52,8 @@ export const greenhouse: Adapter = {
     done: '.file-upload__filename, .filename, #resume_filename',
     failed: '.file-upload__error, .helper-text--error',
   },
-  // The job board posts the application to the path of the job, which may begin with `/embed`, or
-  // to `/embed/job_app`.
+  // The job board posts the application to `/embed/job_app`, or to the path of the job, which may
+  // begin with `/embed`.
   submissionOf: postTo(/\/jobs\/\d+\/?$|\/embed\/job_app\/?$/u),
   success: {
     path: /\/confirmation\/?$/u,

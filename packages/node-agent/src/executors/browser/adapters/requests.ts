@@ -18,9 +18,9 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches requests that may submit the form (CONTRACT 10, "At most once"). Such a request sends the
- * form to its action, or contains a filled-in value. Values shorter than `textLengthMin` do not
- * count.
+ * Matches non-GET navigations to the form's action, GET navigations with a filled-in value in the
+ * query, and requests other than GET, HEAD and OPTIONS with such a value in the body
+ * (CONTRACT 10, "At most once").
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

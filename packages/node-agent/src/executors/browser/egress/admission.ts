@@ -1,8 +1,9 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
 /**
- * `slot`: the connection takes the slot of a sealed proxy (`Seal`). The caller must call `ended`
- * when the tunnel has ended, or when the plain HTTP request has failed.
+ * `slot`: this is the one connection that may carry the application (`Seal`). The caller must call
+ * `ended` when the connection has failed or its tunnel has ended, but not after a whole answer to a
+ * plain HTTP request.
  */
 export type Entry =
   | { readonly kind: 'pass' }
@@ -13,7 +14,7 @@ export interface Admission {
   /** Decides on one connection. The promise stays pending while the connection has to wait. */
   enter(passage: Passage): Promise<Entry>;
   seal(to: SealedTo): void;
-  /** Ends the seal: waiting and new connections pass. Does nothing after `shut`. */
+  /** If the proxy is sealed, ends the seal: waiting and new connections pass. */
   release(): void;
   shut(): void;
 }

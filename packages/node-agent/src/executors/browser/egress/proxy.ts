@@ -32,7 +32,7 @@ export interface EgressProxy {
    * `Seal`). Shuts the proxy if the URL is neither http nor https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
-  /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */
+  /** If the proxy is sealed, ends the seal and opens the connections that wait. */
   release(): void;
   /** Closes every connection. Until `seal`, refuses each new connection of the browser. */
   shut(): void;

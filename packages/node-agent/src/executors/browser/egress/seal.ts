@@ -5,11 +5,19 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * The first connection that matches `to` takes the slot. A plain HTTP `OPTIONS` request (CORS
-   * preflight) to the same host and port passes while the slot is `free`. All others wait. Once the
-   * slot is `ended`, all are refused.
+   * The first connection that matches `to` takes the slot. While `slot` is `free`, a plain HTTP
+   * `OPTIONS` request (CORS preflight) to the same host and port passes. All others wait. Once
+   * `slot` is `ended`, all are refused.
    */
-  | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
+  | {
+      readonly kind: 'sealed';
+      readonly to: SealedTo;
+      /**
+       * The slot is for the one connection that may carry the application. `ended`: this connection
+       * has failed, or its tunnel has ended.
+       */
+      readonly slot: 'free' | 'used' | 'ended';
+    }
   | { readonly kind: 'shut' };
 
 export interface SealedTo {

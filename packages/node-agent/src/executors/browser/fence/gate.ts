@@ -1,16 +1,16 @@
 /**
- * The phase of the fence decides which requests may leave the browser. A request matches if it
- * carries the application, so a CORS preflight does not match.
+ * The phase of the fence decides which requests may leave the browser. A request carries the
+ * application if `isMatch` is true (see `verdictOn`), unless it is a CORS preflight.
  */
 export type FencePhase =
   | 'open'
-  /** Only requests that do not match leave. */
+  /** All requests leave, except those that carry the application. */
   | 'armed'
-  /** The first request that matches becomes the submission request. */
+  /** The first request that carries the application becomes the submission request. */
   | 'activated'
   /** The submission request is in flight, and all other requests wait. */
   | 'sending'
-  /** Only GET, HEAD and OPTIONS requests that do not match leave. */
+  /** Only GET, HEAD and OPTIONS requests that do not carry the application leave. */
   | 'closed';
 
 export type Verdict = 'continue' | 'abort' | 'hold' | 'submit';

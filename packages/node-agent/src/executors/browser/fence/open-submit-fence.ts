@@ -35,8 +35,8 @@ export interface SubmitFenceOptions {
 type Answered = SubmissionSent & { readonly kind: 'answered' };
 
 /**
- * The longest time in the phase `activated`. The fence then waits for the request with which the
- * page submits the form.
+ * In the phase `activated`, the fence waits at most this long for the submission request. After
+ * that, the fence closes.
  */
 const requestWaitMs = 60_000;
 /**

@@ -10,8 +10,8 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /**
- * Selects all pages. Every page except the watched one is closed, because `gate` does not pause its
- * requests.
+ * Selects all pages. `watchTargets` closes every page except the watched one, because `gate` does
+ * not pause the requests of other pages.
  */
 const outsiders = [{ type: 'page' }, { exclude: true }];
 

@@ -56,7 +56,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
     if (controls.next === undefined) {
       throw new JobFailed(
         'form_unsupported',
-        'The node found no submit button in the form, or more than one.',
+        'The node found neither a button for the next step nor exactly one submit button.',
       );
     }
     const { next } = controls;

@@ -77,7 +77,10 @@ export async function submitForm(
           notConfirmedAfter(proofMsMax * 2, ended.signal),
         ]);
       case 'unanswered':
-        throw new JobFailed('node_error', 'The node sent the form, but got no usable answer.');
+        throw new JobFailed(
+          'node_error',
+          'The node got no usable answer to the form. The site may have the application.',
+        );
       case 'nothing_sent':
         throw await notSent(application, target);
       default:

@@ -179,8 +179,8 @@ function isPrechecked(report: FieldReport | undefined): boolean {
 }
 
 /**
- * Unchecks each checkbox of a field that the profile does not answer, because a checked one may be
- * a consent that the tenant did not give (CONTRACT 10, "Input").
+ * Unchecks each checkbox of a field that the profile does not answer. A checkbox that the page has
+ * checked may be a consent that is not in the profile (CONTRACT 10, "Input").
  */
 async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptions): Promise<void> {
   try {

@@ -1,7 +1,4 @@
-/**
- * A form as the engine reads it from a page, without any value of a profile. The engine finds each
- * widget again by its `key`.
- */
+/** The fields of a form as the executor reads them from a page, without any value of a profile. */
 export interface FormModel {
   readonly fields: readonly FormField[];
 }
@@ -53,12 +50,12 @@ export type FieldRole =
   | 'disability';
 
 export interface FormField {
-  /** Unique in the form. The reader of the form assigns the key. */
+  /** Unique in the form. The executor finds the widget of the field by this key. */
   readonly key: string;
   readonly kind: WidgetKind;
   /**
-   * The question as the page has it, not normalised, but without `*` or `✱` at its ends. Empty if
-   * the page has no question for the widget.
+   * The question in the words of the page, before `normaliseLabel`. White space is collapsed, and
+   * `*` and `✱` at the ends are removed. Empty if the page has no question for the widget.
    */
   readonly label: string;
   readonly isRequired: boolean;
@@ -106,8 +103,8 @@ export interface Fill {
 export interface Plan {
   readonly fills: readonly Fill[];
   /**
-   * Optional fields that stay empty: the profile does not answer them, or the engine cannot operate
-   * the widget.
+   * Optional fields that stay empty: the profile does not answer them, or the executor cannot
+   * operate the widget.
    */
   readonly left: readonly FormField[];
   /**
@@ -116,7 +113,7 @@ export interface Plan {
    */
   readonly missing: readonly FormField[];
   /**
-   * Required fields whose widget the engine cannot operate. If there are some, the job fails with
+   * Required fields whose widget the executor cannot operate. If there are some, the job fails with
    * `form_unsupported`.
    */
   readonly unsupported: readonly FormField[];

@@ -1,7 +1,7 @@
 /**
- * Words that mark a question as required or optional. A label loses such a word if it is in
- * brackets, or last after "*" or a dash: "Phone (required)" equals "Phone". But "Is a visa
- * required?" keeps the word.
+ * Words that mark a question as required or optional. `normaliseLabel` drops such a word in
+ * brackets, as in "Phone (required)", and at the end after "*" or a dash, as in "Phone - required".
+ * It keeps the word in "Is a visa required?".
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';

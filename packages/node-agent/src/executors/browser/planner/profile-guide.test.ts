@@ -14,27 +14,27 @@ import { fieldOf, payloadWith, profileFrom } from './planner.fixture.ts';
 import { readProfile } from './read-profile.ts';
 import { roleOfLabel } from './roles.ts';
 
-/** The guide for tenants is the page at `profileGuidePath`. docs/PROFILE.md must say the same. */
+/** The guide is the page for tenants that the gateway serves at `/docs/applicant-profile`. */
 
-const guide = readFileSync(
+const profileDocument = readFileSync(
   path.resolve(import.meta.dirname, '../../../../../../docs/PROFILE.md'),
   'utf8',
 );
 const [short, answering, complete] = profileExamples.map(({ profile }) => profileFrom(profile));
 
 test('docs/PROFILE.md has every rule, standard field, example and message of the guide', () => {
-  const flat = guide.replaceAll(/\s+/g, ' ');
+  const flat = profileDocument.replaceAll(/\s+/g, ' ');
   for (const rule of profileRules) expect(flat).toContain(rule);
   for (const { field, answer } of profileFieldKinds) {
-    expect(guide).toContain(`| ${field} | ${answer} |`);
+    expect(profileDocument).toContain(`| ${field} | ${answer} |`);
   }
   for (const { member, labels } of standardFields) {
-    expect(guide).toContain(`| \`${member}\` | ${labels.join(', ')} |`);
+    expect(profileDocument).toContain(`| \`${member}\` | ${labels.join(', ')} |`);
   }
   for (const { message, remedy } of profileMistakes) {
-    expect(guide).toContain(`| ${message} | ${remedy} |`);
+    expect(profileDocument).toContain(`| ${message} | ${remedy} |`);
   }
-  const blocks = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) =>
+  const blocks = [...profileDocument.matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) =>
     JSON.parse(text),
   );
   expect(blocks).toEqual(profileExamples.map(({ profile }) => profile));

@@ -56,8 +56,9 @@ function invalid(message: string): ProfileReading {
 }
 
 /**
- * Messages that replace unclear messages of the schema. A key is a keyword of JSON Schema, such as
- * `oneOf`. A key such as `pattern name` is only for errors of this keyword in a member `name`.
+ * Messages that replace unclear messages of the schema. A key is a keyword of JSON Schema, or a
+ * keyword and a member: `pattern sha256` is for errors of the keyword `pattern` in a member
+ * `sha256`.
  */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',

@@ -13,9 +13,9 @@ export type FieldState =
 export interface FieldReport {
   readonly field: FormField;
   readonly state: FieldState;
-  /** The page or the browser refuses the present value. */
+  /** A control has `aria-invalid="true"`, or the browser's own validation refuses its value. */
   readonly isInvalid: boolean;
-  /** The page marks the field as invalid. */
+  /** A control has `aria-invalid="true"`. */
   readonly isMarked: boolean;
   readonly hasMessage: boolean;
   /** The attribute `autocomplete` in lower case, without spaces at its ends. Empty if missing. */

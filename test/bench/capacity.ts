@@ -13,16 +13,13 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
 }
 
 /**
- * The CPU-seconds per 1,000 submissions are `perSubmission + perBatch ÷ inFlight`. `inFlight` is
- * the number of submissions in flight in each process.
+ * CPU-seconds of the model. A process handles all `inFlight` submissions that it has in flight as
+ * one batch, so 1,000 submissions cost `perThousandSubmissions + perThousandBatches ÷ inFlight`.
  */
 export interface Cost {
-  readonly perSubmission: number;
-  /**
-   * CPU-seconds per 1,000 batches of any size. The submissions in flight in a process share a
-   * batch.
-   */
-  readonly perBatch: number;
+  readonly perThousandSubmissions: number;
+  /** A batch costs the same at any size. */
+  readonly perThousandBatches: number;
 }
 
 /** A measured closed loop. `inFlight` is the number of submissions in flight in each process. */
@@ -36,18 +33,19 @@ export interface CostPoint {
  * ran.
  */
 export function fitCost(many: CostPoint, few: CostPoint): Cost {
-  const perBatch =
+  const perThousandBatches =
     (few.cpuSecondsPerThousand - many.cpuSecondsPerThousand) /
     (1 / few.inFlight - 1 / many.inFlight);
-  return { perBatch, perSubmission: many.cpuSecondsPerThousand - perBatch / many.inFlight };
+  const perThousandSubmissions = many.cpuSecondsPerThousand - perThousandBatches / many.inFlight;
+  return { perThousandSubmissions, perThousandBatches };
 }
 
 /**
  * Returns the CPU-seconds per 1,000 submissions. `processes` is the number of processes of each
- * service that share the `inFlight` submissions.
+ * service. They share the `inFlightInAll` submissions in flight.
  */
-export function costOf(cost: Cost, inFlight: number, processes: number): number {
-  return cost.perSubmission + (cost.perBatch * processes) / inFlight;
+export function costOf(cost: Cost, inFlightInAll: number, processes: number): number {
+  return cost.perThousandSubmissions + (cost.perThousandBatches * processes) / inFlightInAll;
 }
 
 /**

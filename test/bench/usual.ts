@@ -185,8 +185,8 @@ class Usual {
 }
 
 /**
- * Returns `figures`. With `--against`, the baseline is not measured, and most goals of `figures`
- * are ratios to it. Then the returned function gives no figures.
+ * Without `--against`, returns `figures`. With `--against`, returns a function that gives no
+ * figures: most goals are ratios to the baseline, and another checkout takes the baseline's place.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();

@@ -59,7 +59,10 @@ export interface Subject {
   readonly tenantId: string;
   readonly secret: string;
   readonly ended: (submissionId: string) => Promise<void>;
-  /** The id of the tenant's oldest `poll` endpoint that is not deleted, or an empty text. */
+  /**
+   * The id of the tenant's oldest webhook endpoint of the kind `poll` (CONTRACT 12) that is not
+   * deleted. An empty text if there is none.
+   */
   readonly endpointId: () => Promise<string>;
 }
 

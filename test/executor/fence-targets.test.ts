@@ -45,8 +45,9 @@ interface Site {
 }
 
 /**
- * Opens a page that has a frame of another host, and arms the fence. `posted` collects each request
- * that is not a GET.
+ * Opens a page that has a frame of another host. Arms the fence, which aborts each POST with
+ * `/apply` in its URL until `fence.submit` is called. `posted` collects each request that arrives
+ * and is not a GET.
  */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];

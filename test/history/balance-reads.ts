@@ -3,8 +3,8 @@ import type { LineTimes } from './line-times.ts';
 
 /**
  * Gives each read of a balance a position between the rows of the ledger. Returns a violation for
- * each read for which no position is possible. Returns no violation if and only if one set of
- * positions fits all reads.
+ * each read for which no position is possible. Returns no violation if and only if at least one
+ * choice of positions fits all reads.
  */
 export function explainReads(
   lines: readonly LineRecord[],

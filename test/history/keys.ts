@@ -37,8 +37,9 @@ function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
 }
 
 /**
- * A submission that certainly had the key. It had the key at least from `latestBirthMs` to
- * `earliestDeathMs`, in each order in which the requests can have taken effect.
+ * A submission that certainly had the key. In whatever order the requests took effect, it had the
+ * key from `latestBirthMs` to `earliestDeathMs`. This interval is empty if `earliestDeathMs` is the
+ * earlier one.
  */
 interface Holder {
   readonly submissionId: string;
@@ -179,7 +180,8 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // A request with one of these answers can have had the key only before the answer.
+    // If a request with one of these answers created a submission, the submission was rejected
+    // before the answer. So the request can have had the key only until then.
     case 'conflict':
     case 'taken':
     case 'refused':

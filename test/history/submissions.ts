@@ -148,8 +148,8 @@ function time(ms: number): string {
 }
 
 /**
- * The moments between which a submission can have ended. If no observation limits them,
- * `earliestMs` is 0 and `latestMs` is Infinity.
+ * The moments between which a submission can have ended. If no observation limits `earliestMs`, it
+ * is 0. If no observation limits `latestMs`, it is Infinity.
  */
 export interface EndingTimes {
   readonly earliestMs: number;
@@ -160,7 +160,7 @@ export interface EndingTimes {
 
 /**
  * Maps the id of a submission to the moments between which the submission can have ended. If no
- * observation limits these moments, the submission is not in the map.
+ * observation limits either moment, the submission is not in the map.
  */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();

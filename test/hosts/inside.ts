@@ -25,15 +25,15 @@ const spread = (ms: readonly number[]) => {
   const sorted = ms.toSorted((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)];
   const most = sorted.at(-1);
-  if (median === undefined || most === undefined) return 'never';
+  if (median === undefined || most === undefined) return 'not measured';
   return `median ${seconds(median)}, longest ${seconds(most)}, ${ms.length} measurements`;
 };
 say('\nreadiness:');
 say(
-  `  not ready after a cut: ${spread(readiness.notReadyMs)}, bound ${seconds(bounds.notReadyMsMax)}`,
+  `  from a cut until /ready answers "not ready": ${spread(readiness.notReadyMs)}, bound ${seconds(bounds.notReadyMsMax)}`,
 );
 say(
-  `  ready after the end of a cut: ${spread(readiness.readyMs)}, bound ${seconds(bounds.readyMsMax)}`,
+  `  from the end of a cut until /ready answers "ready": ${spread(readiness.readyMs)}, bound ${seconds(bounds.readyMsMax)}`,
 );
 for (const line of readiness.wrong) say(`  WRONG: ${line}`);
 const checks = report.checks.reduce((total, { count }) => total + count, 0);

@@ -15,7 +15,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readCompose } from '../support/compose.ts';
 import { contentFaults } from './contents.ts';
 
-/** Checks that need no built image. `infra/docker/verify.sh` makes the checks that need one. */
+/**
+ * The checks of this file need no built image. `infra/docker/verify.sh` makes the checks that need
+ * one.
+ */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(checkoutDir, file), 'utf8');

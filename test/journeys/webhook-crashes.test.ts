@@ -68,8 +68,8 @@ test('FLUSHALL and kill -9 of each deliverer at work: every event arrives, none 
   expect(await query(`SELECT status FROM deliveries GROUP BY status`)).toEqual([
     { status: 'delivered' },
   ]);
-  // A killed process does not record its attempts in flight. Each of them has a row, even if its
-  // request did not arrive.
+  // The claim of an attempt inserts its row, even if the request then does not arrive. If the
+  // process is killed before it records the result, `recorded_at` stays null.
   const [logged] = await query<{ attempts: number; lost: number; most: number }>(
     `SELECT count(*)::int AS attempts, (count(*) FILTER (WHERE recorded_at IS NULL))::int AS lost,
        max(number) AS most FROM delivery_attempts`,

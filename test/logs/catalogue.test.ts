@@ -19,8 +19,9 @@ const passedOn = [
 ];
 
 /**
- * Returns the events that a log call can write. An undefined event is a fault: the catalogue has no
- * such event, or the call names an event that has a fixed message in the catalogue.
+ * Returns the events that a log call can write. Undefined is a fault: a message that no event of
+ * the catalogue has, a named event that is not in the catalogue, or a named event whose message is
+ * fixed there.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

@@ -83,7 +83,7 @@ export const equivalents: readonly Equivalent[] = [
     id: '451e847475a2',
     file: 'packages/queue/src/fleet-scripts.ts',
     change:
-      'after a dispatcher dies, each of its nodes is dropped, whichever dispatcher its entry names',
+      'after a dispatcher dies, each node in its `links:…` is dropped, even if the entry of the node names another dispatcher',
     reason:
       'A script that deletes an entry or changes its dispatcher also removes the node from `links:…`.',
   },
@@ -92,7 +92,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: 'a page of nodes that is just large enough is read again',
     reason:
-      'The second read returns a larger page with the same changes, so it gives an equally good node.',
+      'Redis runs the script atomically, so the second read shows the same state in a larger page, and the chosen node is equally good.',
   },
   {
     id: '5ec3cdb11835',

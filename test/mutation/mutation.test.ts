@@ -18,7 +18,7 @@ function roomNamed(name: string): Room {
   return room;
 }
 
-/** The room `store` with only one of its files. The tests of this file take a few seconds. */
+/** The room `store` with only one of its files. The tests in `near` take a few seconds. */
 const outcomes: Room = {
   ...roomNamed('store'),
   files: ['packages/store/src/assignments/outcomes.ts'],

@@ -21,8 +21,8 @@ export interface RolloutReport {
    */
   readonly failed: Readonly<Record<string, number>>;
   /**
-   * One text for each creation that got no definite answer, or that `refusalsOf` returns. The text
-   * has the outcome and the step in which the creation was sent.
+   * One text for each creation whose `endMs` is null, and for each that `refusalsOf` returns. The
+   * text has the outcome and the step in which the creation was sent.
    */
   readonly failedCreations: readonly string[];
   /**

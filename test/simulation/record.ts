@@ -60,8 +60,8 @@ export function recordsOfOperation(
     case 'begin':
     case 'complete':
     case 'fail':
-      // A repeated call gets the first answer again, even after the state has changed. The record
-      // therefore says `reached` and not `is`.
+      // A repeated call gets the first answer again, even after the state has changed. Therefore
+      // `how` (`StatusRecord`) is `reached` here, not `is`.
       return (outcome?.facts ?? []).map((one) => seen(one, 'reached', interval));
     case 'quote':
     case 'usage':

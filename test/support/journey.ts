@@ -164,7 +164,7 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
     (error: unknown) => error,
   );
   if (outcome instanceof ApiError) return outcome;
-  throw new Error('the service did not refuse the call', { cause: outcome });
+  throw new Error('the call did not fail with an ApiError', { cause: outcome });
 }
 
 /**

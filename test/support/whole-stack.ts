@@ -23,8 +23,8 @@ export interface WholeStack {
   readonly operator: Accounts['operator'];
   readonly rotateWebhookSecret: Accounts['rotateWebhookSecret'];
   /**
-   * Sends a request. The requests go to two gateways in turn. Throws if the OpenAPI document does
-   * not describe the answer.
+   * Sends a request. The requests go to the gateways of `stack` in turn. Throws if the OpenAPI
+   * document does not describe the answer.
    */
   ask(wire: WireRequest): Promise<WireAnswer>;
   askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;

@@ -86,7 +86,7 @@ function unpack(commit: string, directory: string): string | undefined {
   const lockfile = 'pnpm-lock.yaml';
   if (hasOnlyGrown(former(lockfile), readPresent(lockfile))) linkPackages(directory);
   else if (run(directory, 'pnpm', 'install', '--offline', '--frozen-lockfile') === undefined)
-    return 'pnpm cannot install the packages of the former commit from the store of this machine';
+    return '`pnpm install --offline` failed for the former commit; the pnpm store of this machine may lack npm packages';
   const generated = 'packages/store/src/generated';
   const schema = 'prisma/schema.prisma';
   if (former(schema) === readPresent(schema))

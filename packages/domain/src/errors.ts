@@ -134,7 +134,7 @@ export const errorCatalogue = {
   misdirected_request: {
     status: 421,
     title: 'Misdirected request',
-    description: 'A part of the connection did not use TLS. Use https.',
+    description: 'The request did not come over TLS all the way. Use https.',
   },
   validation_error: {
     status: 422,

@@ -60,8 +60,8 @@ export interface IntentTimes {
 
 /**
  * `askAtMs` is in the last tenth of an intent's life, and `askAgainAtMs` in the last tenth of its
- * grace. `referenceSpread` spreads both over this part of the tenth, from its start on. The rest is
- * left for the RPC server's answer.
+ * grace. `referenceSpread` spreads these times over this part of the tenth, from its start. The
+ * rest is left for the RPC server's answer.
  */
 const askSpread = 0.8;
 

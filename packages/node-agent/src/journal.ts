@@ -101,8 +101,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // If a begun file still has its payload, the run has not started. The exception is the file of an
-  // older agent, which stored no `maxNodeSeconds` and kept the payload during the run.
+  // `claimBegin` removes the payload before the run starts, so this run has not started. An entry
+  // without `maxNodeSeconds` is an exception: it is from an older agent, which kept the payload
+  // during the run.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

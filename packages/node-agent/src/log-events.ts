@@ -38,7 +38,7 @@ export const nodeLogMembers = {
 type NodeLogMember = keyof typeof nodeLogMembers;
 
 const connectsAgain =
-  'Nothing the first time: the node connects again. If the line repeats, run `svc-node doctor`.';
+  'Wait: the node connects again by itself. If the line repeats, run `svc-node doctor`.';
 const fullDisk = 'Check the permissions of the state directory and the free space on its disk.';
 
 /** Every event that a node logs, by name. `pnpm logs:docs` writes these events to docs/LOGS.md. */
@@ -113,7 +113,7 @@ export const nodeLogCatalogue = {
     level: 'error',
     message: 'another process has begun the submission',
     members: ['submissionId'],
-    action: 'Stop the other process: two processes must not use the same id and state directory.',
+    action: 'Stop the other process: each agent needs its own id and its own state directory.',
   },
   'node.journal_failed': {
     level: 'error',

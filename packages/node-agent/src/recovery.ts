@@ -12,8 +12,8 @@ interface RecoveryContext {
   /** Undefined for a submission that is only in the history. */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
   /**
-   * Sends every unanswered `start` and every unacknowledged outcome of `NodeRuns`. Leaves out
-   * submissions that are being stopped.
+   * Sends the frame `start` for each assigned submission of `NodeRuns`, and the outcome of each
+   * ended one. Leaves out submissions that are being stopped.
    */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;
@@ -25,7 +25,10 @@ interface RecoveryContext {
  */
 export interface Recovery {
   begin(): void;
-  /** Takes the answer to a `report`. If `present` is false, the node sends the `report` again. */
+  /**
+   * Takes the answer to a `report`. `present` is true if the service has recorded the submission.
+   * Until then, the node repeats the `report` every `reportAgainMs`.
+   */
   recorded(submissionId: string, present: boolean): void;
   acknowledged(submissionId: string): void;
   /**

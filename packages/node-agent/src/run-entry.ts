@@ -11,8 +11,9 @@ export function isUnsubmitted(entry: JournalEntry): boolean {
 }
 
 /**
- * Turns a run that a previous process has begun into a failure `node_error` (CONTRACT 5), because
- * that process may have acted. Other entries stay as they are.
+ * For a run that a previous process has begun, returns a failure `node_error` (CONTRACT 5), because
+ * a node never begins a submission twice. The failure has `submitted: false` if `isUnsubmitted` is
+ * true. Returns any other entry unchanged.
  */
 export function afterRestart(entry: JournalEntry): JournalEntry {
   if (entry.phase === 'assigned' || entry.phase === 'ended') return entry;

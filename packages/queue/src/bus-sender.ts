@@ -49,8 +49,8 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * True once the dispatcher is known to receive single messages but no batches. This never changes
-   * for an id, because a dispatcher gets a new id at each start.
+   * Becomes true when a batch does not reach the dispatcher but a single message does. Then stays
+   * true, because a dispatcher gets a new id at each start.
    */
   isWithoutBatches: boolean;
 }

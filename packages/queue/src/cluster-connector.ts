@@ -10,9 +10,8 @@ const askedMax = 16;
 const disconnectMsMax = 2_000;
 
 /**
- * Asks all `servers` at once which servers the cluster has. Returns when more than half of
- * `servers` have answered. If too many fail for that, returns the answers of the others (decision
- * 46).
+ * Asks all `servers` at once which servers the cluster has. Waits until more than half of `servers`
+ * have answered, or each has answered or failed. Returns all answers so far (decision 46).
  */
 export async function askCluster(
   cluster: ClusterAddress,

@@ -15,8 +15,9 @@ import {
 } from '@svc/domain';
 
 /**
- * The domain's `askForSlot` in Lua (decision 40). Each job type and tier has a `Contention`, which
- * Redis stores as JSON. Its key is `contention:<job type>:<headroom of the tier in %>`.
+ * `askForSlot` of `@svc/domain` in Lua (decision 40). A `Contention` is the state of one job type
+ * and tier while their slots are short. Redis stores it as JSON under the key
+ * `contention:<job type>:<headroom of the tier in %>`.
  */
 export const fairnessLibrary = `
 local contentions = {}

@@ -11,7 +11,10 @@ import {
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
-/** The link of one node, as its dispatcher enters it into the registry. Ids are UUIDs. */
+/**
+ * The link of one node, as its dispatcher enters it into the registry. All ids are UUIDs, without a
+ * prefix such as `nod_`.
+ */
 export interface FleetNode {
   readonly nodeId: string;
   readonly dispatcherId: string;
@@ -44,9 +47,9 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * The tenant whose share of the recent slots is checked. A tenant above its share may be refused
-   * (CONTRACT 7). Undefined skips the check: the tenant is unknown, or the submission was offered
-   * before.
+   * The tenant that asks for the slot. While slots are short, a tenant that recently got more than
+   * its share of them may be refused (CONTRACT 7). Undefined skips this check: the tenant is
+   * unknown, or the submission was offered before.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */

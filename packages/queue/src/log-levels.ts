@@ -33,8 +33,8 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. A process adds it to its age. Otherwise, after a slow
- * call, Redis would think that the process started later, and ignore a level that was set just
+ * A process adds this allowance for a slow call to the age that it sends. Without the allowance,
+ * `follow` could compute too late a start of the process, and ignore a level that was set just
  * after the real start.
  */
 const travelAllowanceMs = 1_000;

@@ -15,10 +15,14 @@ export interface ServiceFacts {
    * this fact.
    */
   readonly retentionDays?: number;
-  /** Days after which usage reports are deleted. Only settlement sends this fact. */
+  /**
+   * Usage reports are kept for at least this many days from the creation of their submission. Only
+   * settlement sends this fact.
+   */
   readonly usageDays?: number;
   /**
-   * Days after which deliveries, attempts and events are deleted. Only settlement sends this fact.
+   * Events and deliveries are kept for at least this many days from their creation, and attempts as
+   * long as their delivery. Only settlement sends this fact.
    */
   readonly deliveryDays?: number;
   /** The expiry time of the service's certificate, RFC 3339. Missing without a certificate. */

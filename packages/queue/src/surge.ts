@@ -22,9 +22,8 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes the smoothed value `smoothed` and `multiplierMicros`. `smoothed` was computed from
-   * the stored value `after`. If the stored value is no longer `after`, changes nothing and returns
-   * false.
+   * Publishes `smoothed` and `multiplierMicros`, if the stored smoothed value is still the one that
+   * `read` returned (`after`). Otherwise changes nothing and returns false.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;

@@ -156,8 +156,8 @@ export function createOutboundHttp({
   resolveAll,
 }: {
   /**
-   * Allows http and any address, for tests, the embedded stack and servers that the operator
-   * chooses.
+   * Allows http and any address. For webhooks, `WEBHOOK_ALLOW_PRIVATE_NETWORKS` decides this. For
+   * the Solana RPC server, which an operator chooses, this is always true.
    */
   readonly allowPrivateNetworks: boolean;
   readonly monotonicMs: () => number;

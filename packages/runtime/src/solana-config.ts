@@ -3,8 +3,9 @@ import { Type, type Static, type TObject } from 'typebox';
 import { cannotStart } from './run-main.ts';
 
 /**
- * The exit status if a variable of the rail is missing or its value cannot be used (CONTRACT 8). If
- * the schema `solanaConfig` refuses a value, the exit status is 1 instead.
+ * The exit status if a required variable of the rail is missing, or if its value passes the schema
+ * `solanaConfig` but a later check refuses it (CONTRACT 8). A value that the schema refuses gives
+ * exit status 1.
  */
 export const railRefusedStatus = 2;
 

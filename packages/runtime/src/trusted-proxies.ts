@@ -12,8 +12,9 @@ export interface TrustedProxies {
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
-   * True if the client used TLS. If a trusted proxy sends `X-Forwarded-Proto`, each of its values
-   * must be `https` (CONTRACT 2). Otherwise the connection decides.
+   * True if the client used TLS. If a trusted proxy sends `X-Forwarded-Proto`, returns whether each
+   * of its values is `https` (CONTRACT 2). For any other request, returns whether the connection
+   * uses TLS.
    */
   cameOverTls(request: IncomingMessage): boolean;
 }

@@ -6,8 +6,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
  */
 
 /**
- * The most keys in a cache: two for each of the 10,000 tenants or named keys whose credentials a
- * gateway caches (services/gateway/src/access/keys.ts).
+ * The most `KeyObject`s in a cache. A gateway caches 10,000 entries of credentials, each with at
+ * most two secrets (services/gateway/src/access/keys.ts).
  */
 const keysMax = 20_000;
 

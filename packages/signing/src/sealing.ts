@@ -181,7 +181,7 @@ export function unseal(
   const parts = splitSealed(sealed);
   if (parts.version === previousVersion && !previous) {
     throw new SealError(
-      'A value is sealed in the old format, without its tenant and kind. This database no longer accepts that format.',
+      'A value is sealed in the old format, without its tenant and kind. The service no longer accepts that format. The value may have been copied from another place, or written by an older service.',
     );
   }
   const key = requireKey(keyring, parts.keyId);

@@ -52,7 +52,7 @@ export async function listSignatures(
 
 const malformedEntry = {
   kind: 'failed',
-  reason: 'an entry of its list of signatures is malformed',
+  reason: 'an entry of the list of signatures is malformed',
 } as const;
 
 /**
@@ -83,7 +83,7 @@ export async function readGenesisHash(rpc: Rpc): Promise<GenesisReading> {
   if (outcome.kind !== 'answered') return outcome;
   return typeof outcome.result === 'string'
     ? { kind: 'read', hash: outcome.result }
-    : { kind: 'failed', reason: 'its genesis hash is not a string' };
+    : { kind: 'failed', reason: 'the genesis hash is not a string' };
 }
 
 export type AccountReading =
@@ -106,7 +106,7 @@ export async function readAccount(rpc: Rpc, address: string): Promise<AccountRea
   const data: unknown =
     isRecord(value) && Array.isArray(value['data']) ? value['data'][0] : undefined;
   if (!isRecord(value) || typeof value['owner'] !== 'string' || typeof data !== 'string') {
-    return { kind: 'failed', reason: 'its answer about an account is malformed' };
+    return { kind: 'failed', reason: 'the answer about an account is malformed' };
   }
   const bytes = Buffer.from(data, 'base64');
   return { kind: 'read', account: { owner: value['owner'], data: bytes } };

@@ -63,16 +63,18 @@ export function createRpc(options: {
       });
       if (outcome.kind !== 'responded') return { kind: 'failed', reason: outcome.reason };
       const { statusCode, headers, body } = outcome;
-      if (statusCode === 429) return busy('it answered 429', headers['retry-after']);
-      if (body.byteLength >= rpcAnswerBytesMax) return failed('its answer is too large');
+      if (statusCode === 429) return busy('the server answered 429', headers['retry-after']);
+      if (body.byteLength >= rpcAnswerBytesMax) return failed('the answer is too large');
       const answer = parseBounded(Buffer.from(body).toString('utf8'));
       // A server may send a JSON-RPC error with any HTTP status, and without the id of the call.
       if (!isRecord(answer) || (String(answer['id']) !== id && answer['error'] === undefined)) {
-        return failed(`it answered HTTP ${statusCode} without a JSON-RPC answer to this call`);
+        return failed(
+          `the server answered HTTP ${statusCode} without a JSON-RPC answer to this call`,
+        );
       }
       if (isRecord(answer['error'])) return outcomeOfError(answer['error']);
       if (statusCode !== 200 || !('result' in answer))
-        return failed(`it answered HTTP ${statusCode}`);
+        return failed(`the server answered HTTP ${statusCode}`);
       return { kind: 'answered', result: answer['result'] };
     },
   };

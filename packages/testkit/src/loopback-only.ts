@@ -23,10 +23,7 @@ connecting.connect = new Proxy(connecting.connect, {
 /** No server listens at this address, so a query is refused at once. */
 const noNameServer = '127.0.0.1:9';
 
-/**
- * By default the queries of a `Resolver` go to `noNameServer`. A test with its own name server
- * calls `setServers`, as the product does.
- */
+/** A new `Resolver` queries `noNameServer` until its `setServers` is called. */
 dns.Resolver = class extends dns.Resolver {
   constructor(options?: dns.ResolverOptions) {
     super(options);

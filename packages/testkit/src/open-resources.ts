@@ -15,8 +15,8 @@ const open = new Set<OpenResource>();
 let closedLogs: string[] = [];
 
 /**
- * Tracks a resource. Returns a function that closes the resource. Repeated calls return the promise
- * of the first call.
+ * Tracks a resource. The returned function closes the resource once: each of its calls returns the
+ * same promise.
  */
 export function track(resource: OpenResource): () => Promise<void> {
   open.add(resource);

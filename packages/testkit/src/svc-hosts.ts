@@ -34,10 +34,10 @@ export async function startSvcHosts(options: {
   };
   const freeHost = () => idle.pop() ?? (hosts.size < hostsMax ? start() : nextFreed());
   const nextFreed = () => new Promise<ChildProcess>((resolve) => waiting.push(resolve));
-  const run = async (order: object): Promise<unknown> => {
+  const run = async (command: object): Promise<unknown> => {
     const host = await freeHost();
     try {
-      return await answerOf(host, order);
+      return await answerOf(host, command);
     } catch (error) {
       hosts.delete(host);
       throw error;
@@ -50,7 +50,7 @@ export async function startSvcHosts(options: {
   const socketPath = path.join(options.dir, 'svc.sock');
   const server = createServer((request, response) => {
     json(request)
-      .then((order) => run(Object(order)))
+      .then((command) => run(Object(command)))
       .then(
         (answer) => response.end(JSON.stringify(answer)),
         (error: unknown) => response.writeHead(500).end(String(error)),
@@ -75,10 +75,10 @@ function startHost({ entry, env }: { entry: string; env: NodeJS.ProcessEnv }): C
 }
 
 /**
- * Rejects if the host ends, cannot be started or cannot get the order. Kills a host that does not
- * answer within `commandBoundMs`.
+ * Sends a command to a host. Rejects if the host ends or cannot be started, or if the command
+ * cannot be sent. Kills a host that does not answer within `commandBoundMs`.
  */
-function answerOf(host: ChildProcess, order: object): Promise<unknown> {
+function answerOf(host: ChildProcess, command: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const bound = setTimeout(() => host.kill('SIGKILL'), commandBoundMs);
     const settle = () => {
@@ -94,6 +94,6 @@ function answerOf(host: ChildProcess, order: object): Promise<unknown> {
       reject(new Error(`svc ${describeExit(host)} before it answered`));
     };
     host.on('message', onAnswer).on('exit', onExit).on('error', onExit);
-    host.send(order);
+    host.send(command);
   });
 }

@@ -54,8 +54,8 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
 }
 
 /**
- * True if `link` is older than the link in the message. A message from a dispatcher of a previous
- * version has no `linkEpoch`, so the values of `epoch` are compared.
+ * True if `link` is older than the link in the message. Compares `linkEpoch`. Compares `epoch` only
+ * if the message is from a dispatcher of a previous version and so has no `linkEpoch`.
  */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;

@@ -34,8 +34,8 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
   await Promise.all(
     links.map(async (link) => {
       link.draining = true;
-      // The node may soon have a link to another dispatcher. For `movesWithinMs`, a submission that
-      // finds no slot therefore waits for such a link and is not rejected.
+      // The node may soon have a link to another dispatcher. A submission that finds no slot waits
+      // for that link, at most `movesWithinMs`, instead of being rejected at once.
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'remove a node link from the fleet registry', left);
       await link.greeted;

@@ -69,8 +69,8 @@ export async function openDispatcher(
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
     ...metrics.observer,
   };
-  // Waits a limited time for the subscription to the bus. Without it, offers for the nodes of
-  // accepted links could be lost.
+  // Before its subscription to the bus, this dispatcher gets no offers from other dispatchers. If
+  // the subscription takes longer than `redisWaitMsMax`, the dispatcher starts anyway.
   await bus.listening(redisWaitMsMax);
   return { dispatcher, redis };
 }

@@ -18,8 +18,8 @@ export interface AppOptions extends SignedOptions, RequestObserver {
   /** The proxies that are trusted to report the client's address. If omitted, none is trusted. */
   readonly trustProxy?: string;
   /**
-   * If set, clients must use TLS, otherwise their requests are refused. If one of these proxies
-   * sends `x-forwarded-proto`, this header says whether the client used TLS.
+   * The proxies that are trusted to report in `x-forwarded-proto` whether the client used TLS. If
+   * set, a request whose client did not use TLS is refused.
    */
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;

@@ -43,14 +43,15 @@ export const settlementConfig = Type.Object({
     minimum: retentionDaysMin,
     maximum: 3_650,
     default: usageRetentionDaysDefault,
-    description: 'days after which usage reports are deleted (a whole month at a time), 30 to 3650',
+    description:
+      'days from the creation of a submission to the deletion of its usage reports (a whole month at a time), 30 to 3650',
   }),
   DELIVERY_RETENTION_DAYS: Type.Integer({
     minimum: retentionDaysMin,
     maximum: 3_650,
     default: deliveryRetentionDaysDefault,
     description:
-      'days after which deliveries, their attempts and their events are deleted (a whole month at a time), 30 to 3650',
+      'days from the creation of deliveries and events to their deletion, with all attempts (a whole month at a time), 30 to 3650',
   }),
 });
 export type SettlementConfig = Static<typeof settlementConfig>;

@@ -6,7 +6,8 @@ export interface Auditing {
   readonly logger: Logger;
   /**
    * The number of known faults of the ledger. NaN if the status of the audit is missing or
-   * unreadable. NaN instead of 0 if the last audit failed or no audit has ended.
+   * unreadable. If no fault is known, NaN also if the last audit failed or no audit has ended,
+   * otherwise 0.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

@@ -46,7 +46,7 @@ export function afterAttempt(
   return { url, timeouts, openUntilMs: nowMs + Math.min(nextIntervalMs, breakerPauseMsMax) };
 }
 
-/** True if the breaker allows only probes of the endpoint, one at a time. */
+/** True while the breaker is open, and afterwards until an attempt closes it. */
 export function isProbed(breaker: Breaker): boolean {
   return breaker.timeouts >= breakerTimeoutsMax;
 }

@@ -61,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'dropped old events of endpoints without a URL, or removed endpoints that a tenant deleted or whose URL it changed',
+        'dropped events that were too old to be polled, or deleted webhook endpoints that were no longer in use',
       );
   }
 
@@ -95,16 +95,13 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         logger.info({ count: ended.count }, 'gave up on deliveries after 72 hours');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 h of attempts');
+        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 hours');
         errors.push(error);
       }
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(
-      errors,
-      `could not end ${errors.length} deliveries after 72 h of attempts`,
-    );
+    throw new AggregateError(errors, `could not end ${errors.length} deliveries after 72 hours`);
   }
 
   /**

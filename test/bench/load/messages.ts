@@ -57,8 +57,8 @@ interface OpenResult {
    */
   readonly endAtMs: number;
   /**
-   * The number of begun requests that had no answer at `endAtMs`. Some of them may still wait for a
-   * connection at that instant.
+   * The number of requests without an answer at `endAtMs`. Each had been sent or was waiting for a
+   * connection.
    */
   readonly unanswered: number;
   /**
@@ -72,8 +72,9 @@ interface OpenResult {
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
- * The requests to world.ts, the process that runs the nodes and the webhook endpoint. After
- * `release`, the nodes report a failure of each submission that they accepted and did not start.
+ * The requests to the process of world.ts. In the mode `accept`, the nodes start no submission.
+ * After `release`, they report a failure of each submission that they have accepted, and of each
+ * one that they accept before the next `mode`.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

@@ -39,7 +39,12 @@ export function backlogTable(
     compared(({ totalCpuMicros }) => totalCpuMicros),
   ]);
   return table(
-    ['', 'a second', "ms from the service's start to its first result", 'CPU-seconds per 1,000'],
+    [
+      '',
+      'results a second',
+      "ms from the service's start to its first result",
+      'CPU-seconds per 1,000',
+    ],
     rows,
   );
 }

@@ -2,8 +2,8 @@
  * SQL for rows of past months. In each `INSERT`:
  *
  * - `$1`: the tenants' ids, `$6`: their number.
- * - `$2`, `$3`: the first and last submission to write.
- * - `$4`: the number of submissions.
+ * - `$2`, `$3`: its first and last submission.
+ * - `$4`: the number of submissions in all.
  * - `$5`: a tenant's first balance in micros.
  * - `$7`: now.
  */

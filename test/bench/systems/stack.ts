@@ -28,8 +28,8 @@ export interface StackOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The credits of each new tenant. No run of the benchmark charges a tenant more than these. */
-const credits = 500_000_000n;
+/** The first balance of each new tenant. No run of the benchmark charges a tenant more than this. */
+const firstBalanceMicros = 500_000_000n * microsPerCredit;
 const author = { actor: { kind: 'local', name: 'bench' }, requestId: null } as const;
 const createdAtOnce = 8;
 
@@ -93,7 +93,7 @@ export async function createTenants(
       hmacSecret,
       webhookSecret: newSecret('whsec', randomBytes),
     };
-    await createTenant(store, tenant, credits * microsPerCredit, author);
+    await createTenant(store, tenant, firstBalanceMicros, author);
     return { tenantId: toWireId('tnt', id), hmacSecret };
   });
   await pool.query(

@@ -24,9 +24,9 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * After the strike, the agent is killed once more for each of these numbers. The kill comes when
-   * the restarted agent has a link. If it has no link yet, the kill comes this many milliseconds
-   * after the restart.
+   * After the strike, the agent is restarted and killed again for each of these numbers. The kill
+   * comes when the agent has a link or this many milliseconds after the restart, whichever is
+   * first.
    */
   readonly againAfterMs: readonly number[];
   /**

@@ -17,8 +17,8 @@ export type Protocol = (typeof protocols)[number];
 export type Cut =
   | { readonly kind: 'none' }
   /**
-   * Cuts the answer. Bytes that pass before a submission request has arrived on the connection do
-   * not count.
+   * Cuts the answer. A byte counts only if it passes after a request other than GET and OPTIONS has
+   * arrived on the connection.
    */
   | { readonly kind: 'answer'; readonly bytes: number }
   /**
@@ -32,7 +32,7 @@ export interface CuttingServer {
   readonly port: number;
   /** The requests that arrived, except GET and OPTIONS, each as `METHOD path`. */
   readonly received: string[];
-  /** Resolves at the next submission request, or after `timeoutMs` without one. */
+  /** Resolves when the next request is added to `received`, or after `timeoutMs` without one. */
   arrivedWithin(timeoutMs: number): Promise<void>;
   setCut(cut: Cut): void;
   /** The number of chunks that exceeded the limit of a `Cut`. 0 if the relay has cut nothing. */
@@ -120,8 +120,8 @@ export async function startCuttingServer(protocol: Protocol): Promise<CuttingSer
   let cut: Cut = { kind: 'none' };
   let cutCount = 0;
   /**
-   * The connections from the relay to the employer that have carried a submission request. The set
-   * contains the relay's local port of each connection.
+   * The connections from the relay to the employer that have carried a request of `received`. The
+   * set contains the relay's local port of each connection.
    */
   const submitted = new Set<number>();
   const note = ({ method, url, socket }: http.IncomingMessage): void => {

@@ -71,7 +71,7 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
     faults.push(`the job failed with ${code} (${message}), not ${expected.code}`);
   if (expected.isReceived && submitted !== undefined)
     faults.push(
-      `the application was expected to arrive, but the failure reports submitted: ${submitted}`,
+      `the employer must receive the application, so the failure must not contain submitted, but it has submitted: ${submitted}`,
     );
   if (!expected.isReceived && submitted !== false)
     faults.push('the failure does not report submitted: false');

@@ -48,7 +48,7 @@ function auditApplication(
       record?.id === submissionIdOf(application) &&
       canonical(record?.quote) === canonical(created['quote']);
     findings.expect(
-      'every reported creation has a submission with the reported quote',
+      'every creation answered 200 or 201 has a submission with the quote of the answer',
       isThere,
       key,
       () => `the answer was ${canonical(created)}, but the record is ${inWords(record)}`,

@@ -49,7 +49,7 @@ const fullDiskOfRedis = lastingKind("a full disk under Redis's file", 2, (_, tar
 const fullDiskOfPostgres = lastingKind('a full disk under Postgres', 2, (_, targets) =>
   targets.disksCanBeFull
     ? {
-        name: 'Postgres restarted after its disk was full',
+        name: 'disk of Postgres full',
         strike: ({ disks }) => disks.postgres.fill(),
         async heal({ disks, postgres }) {
           disks.postgres.free();

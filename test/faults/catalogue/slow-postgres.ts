@@ -11,9 +11,9 @@ import { proxyOf } from './proxies.ts';
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * Postgres stays slow for at least this many times the delay. Submissions are then at every step.
- * If the fault has a second part, such as a stop of Postgres, the second part begins only after
- * this time.
+ * Postgres stays slow for at least `waysBefore * delayMs`. By the end of this time, submissions are
+ * at every step of their life. A second part of the fault, such as a stop of Postgres, begins only
+ * after this time.
  */
 const waysBefore = 8;
 

@@ -65,8 +65,9 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Records the assignments and begins that the nodes log. Each record gets the time at which the
- * line is read, because a node's clock may differ. `stop` reads the remaining lines.
+ * Records each assignment and each begin that a node logs. Each record gets the time at which the
+ * log line is read, because the node's clock may differ from that of `recorder`. `stop` reads the
+ * remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

@@ -7,7 +7,8 @@ const caughtBy = 'pnpm executor:faults';
 
 /**
  * Bugs with which an employer may get an application twice (CONTRACT 10). With some, the agent
- * reports a sent application as not sent, so the tenant repeats it.
+ * reports a sent application as not sent, so the tenant repeats it. The submission request is the
+ * node's HTTP request that carries the application.
  */
 export const submissionBugs: readonly InjectedBug[] = [
   {

@@ -46,7 +46,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'a repeated hold is refused because its first attempt was committed, and no job is enqueued',
+    what: 'if the answer to a committed hold is lost, the repeated hold is refused, so no job is enqueued',
     caughtBy: 'packages/store/src/connection/lost-answers.test.ts',
     edits: [
       {

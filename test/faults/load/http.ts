@@ -37,8 +37,9 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
 }
 
 /**
- * The timeout of a request without `timeoutMs`. It must exceed 6 s, that is `dispatchDeadlineMs`
- * plus `dispatchGraceMs`. A gateway rejects a creation that is still pending after this time.
+ * The timeout of a request without `timeoutMs`. If a creation is still pending 6 s
+ * (`dispatchDeadlineMs + dispatchGraceMs`) after its hold, the gateway rejects it and answers. The
+ * timeout must be longer, so that this answer arrives.
  */
 const timeoutMsDefault = 12_000;
 

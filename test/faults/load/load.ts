@@ -163,10 +163,11 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
 }
 
 interface Patience {
+  /** The most requests for one creation, whatever their answers. */
   readonly triesMax: number;
   /**
-   * If true, the tenant stops at the first `dispatch_unavailable`. If false, the tenant repeats
-   * the request after this answer, until it has sent three requests.
+   * If true, the tenant repeats no request after the answer `dispatch_unavailable`. If false, it
+   * repeats only its first and its second request after this answer.
    */
   readonly givesUp: boolean;
 }

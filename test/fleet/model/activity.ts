@@ -22,8 +22,8 @@ export class Activity {
   }
 
   /**
-   * Changes the number of messages that are on their way to the dispatcher. `count` is 1 for a
-   * sent message, and -1 for an arrived message. Either call may come first.
+   * Counts a message to the dispatcher. `count` is 1 when the message is sent, and -1 when the
+   * dispatcher handles it. Either call may come first.
    */
   mail(dispatcherId: string, count: number): void {
     const left = (this.#mail.get(dispatcherId) ?? 0) + count;

@@ -116,7 +116,10 @@ export class Mortal {
     return { ...store, db, query, transaction };
   }
 
-  /** Wraps the typed client or one of its models. Each call of a method counts as one statement. */
+  /**
+   * Wraps `store.db`, the Prisma client, or one of its Prisma models. Each call of a method counts
+   * as one statement.
+   */
   #client<Client extends object>(client: Client): Client {
     return new Proxy(client, {
       get: (target, name) => {

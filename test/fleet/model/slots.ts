@@ -3,14 +3,16 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * A dispatcher waits at most 30 s for `stopped`, and then frees the slot. It also enters each link
- * in the registry again after 30 s. This time is longer than both.
+ * Longer than `stoppedDeadlineMs` and `enterAgainAfterMs`, both 30 s. After the first, a dispatcher
+ * frees the slot of a stopping run. The second is the interval at which a dispatcher enters each
+ * link in the registry again.
  */
 const slotsBackMs = 31_000;
 
 /**
- * Checks the slots that the registry lists as confirmed for each linked node. If the submission of
- * such a slot was offered on the node's current link, this link must have the submission as a run.
+ * Checks, for each linked node, the slots whose reservation does not expire (`freeAtMs` is 0 in the
+ * registry). If the submission of such a slot was offered on the node's current link, `link.runs`
+ * must contain the submission.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -46,7 +48,7 @@ export async function compareSlots(world: World): Promise<void> {
     if (bySubmission.size > 0 || logic.offerings.size > 0)
       auditor.complain(
         'slots',
-        `a dispatcher still has ${bySubmission.size} runs and offers ${logic.offerings.size} submissions`,
+        `a dispatcher still has ${bySubmission.size} runs, and is still offering ${logic.offerings.size} submissions; both numbers must be 0`,
       );
     if (byNode.size !== all.size)
       auditor.complain(

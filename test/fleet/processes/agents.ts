@@ -29,7 +29,7 @@ export function watchAgents(stack: TestStack, count: number): Agents {
       const lastAt = last === undefined ? -1 : lines.lastIndexOf(last);
       assertInvariant(
         last === undefined || lastAt >= 0,
-        'the log of an agent keeps each line until it is read',
+        'the log of an agent still has the line that was read last',
       );
       for (const line of lines.slice(lastAt + 1)) {
         const { msg, nodeId, submissionId }: LogLine = JSON.parse(line);

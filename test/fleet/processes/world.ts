@@ -61,9 +61,9 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * The wire ids of the submissions that the auditor has seen on the links of `nodes`. After the
-   * verdict, those that an agent began are included. A run can cancel only these submissions,
-   * because it knows no other ids.
+   * The wire ids of the submissions that the auditor knows. During a run, these are the submissions
+   * seen on the links of `nodes`, and the run can cancel only these. `passVerdict` adds all other
+   * submissions of the tenant.
    */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];

@@ -63,9 +63,12 @@ export class Requests {
     }
     if (answer.kind !== 'problem' || answer.code !== 'dispatch_unavailable') return;
     const askers = this.#all.filter((one) => one.what === 'create' && one.key === key);
-    const isAsked = own.some(({ id }) => this.#enqueued.has(id));
-    if (askers.length === 1 && !isAsked)
-      this.#auditor.complain(name, 'is answered dispatch_unavailable, but no dispatcher was asked');
+    const isEnqueued = own.some(({ id }) => this.#enqueued.has(id));
+    if (askers.length === 1 && !isEnqueued)
+      this.#auditor.complain(
+        name,
+        'is answered dispatch_unavailable, but no gateway tried to enqueue its submission',
+      );
   }
 
   look(nowMs: number): void {

@@ -105,7 +105,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'a repeated hold does not recognise its first attempt, so a gateway waits for a job that nobody enqueued',
+    what: 'if the answer to a hold is lost, its repeat gets key_taken, so the gateway waits for a submission that nobody enqueued',
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',
@@ -115,6 +115,6 @@ export const orderBugs: readonly OrderBug[] = [
     ],
     seed: 1,
     focus: 'faults',
-    foundAs: /is answered dispatch_unavailable, but no dispatcher was asked/,
+    foundAs: /is answered dispatch_unavailable, but no gateway tried to enqueue its submission/,
   },
 ];

@@ -60,8 +60,8 @@ export class Quiet {
   }
 
   /**
-   * Runs `work` as one call. If a statement fails, Postgres aborts the transaction and releases its
-   * locks, so `keepsLocks` has no effect.
+   * Runs `work` as one call. For a statement that fails, `keepsLocks` is ignored, because Postgres
+   * then aborts its transaction and releases the locks.
    */
   async during<T>(
     asking: Asking,

@@ -63,7 +63,8 @@ export interface Rates {
  */
 const transitMsMax = 3_000;
 /**
- * The longest stall of a process. It is shorter than 10 s, the store's time limit of a transaction.
+ * The longest stall of a process. It is shorter than 10 s, the product's time limit of a
+ * transaction. The simulation raises this limit to an hour (host/hooks.ts).
  */
 const stalledMsMax = 9_000;
 

@@ -35,7 +35,8 @@ export const nodeSecret = 'nsk_interleaving';
 
 /**
  * The database reads its time from one row, which only the run changes. Each statement reads the
- * row again. In a transaction with `isSnapshot`, all statements see the same time.
+ * row again. But all statements of a transaction with `isSnapshot` (`TransactionOptions`) see the
+ * same time.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);

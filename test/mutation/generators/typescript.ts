@@ -62,8 +62,8 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // Skips an equality that is a whole condition, as in `if (a === b)`. `conditions` negates the
-  // conditions of `if`, `?:`, `while` and `do`. The conditions of `for` and `case` are not negated.
+  // Skips an equality that is a whole condition, as in `if (a === b)`. In `if`, `?:`, `while` and
+  // `do`, the generator `conditions` negates it. In `for` and `case`, no generator negates it.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));

@@ -87,8 +87,8 @@ function migratesFrom(dir: string, change: OtherText): NodeJS.ProcessEnv {
 }
 
 /**
- * Writes the checksums of the unchanged migrations into the database. The services have the
- * unchanged files, and refuse a database whose checksums differ from them.
+ * Writes the checksums of the unchanged migrations into the database. The services read the
+ * unchanged migrations, and refuse a database with other checksums.
  */
 async function correctBooks(client: Client, books: string): Promise<void> {
   await client.query(

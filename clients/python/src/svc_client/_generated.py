@@ -321,7 +321,7 @@ class SubmissionPage(TypedDict):
 
 class SubmissionFailure(TypedDict):
     code: Union[Literal["ats_rejected", "posting_closed", "form_unsupported", "login_required", "captcha", "site_unreachable", "invalid_payload", "node_error", "node_lost", "not_started", "deadline_exceeded"], str]
-    """The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`."""
+    """The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job."""
     message: str
     """The reason, for people."""
     retriable: bool
@@ -672,7 +672,7 @@ class AuditEntry(TypedDict):
     before: Union[dict[str, Any], None]
     """The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion."""
+    """The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 
@@ -786,7 +786,7 @@ class SubmissionCompletedEvent(TypedDict):
 
 class SubmissionFailedEventDataFailure(TypedDict):
     code: str
-    """The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`."""
+    """The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job."""
     message: str
     """The reason, for people."""
     retriable: bool

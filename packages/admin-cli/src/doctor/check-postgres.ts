@@ -84,7 +84,7 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
-    `these default partitions have rows, or had rows, of months without a partition: ${defaultPartitions.join(', ')}`,
+    `these default partitions take space, because they got rows of months without a partition: ${defaultPartitions.join(', ')}`,
     'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month. If no rows are left, run VACUUM on these partitions, and the warning ends.',
   );
 }

@@ -214,7 +214,7 @@ export interface SubmissionPage {
 }
 
 export interface SubmissionFailure {
-  /** The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`. */
+  /** The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job. */
   readonly code: 'ats_rejected' | 'posting_closed' | 'form_unsupported' | 'login_required' | 'captcha' | 'site_unreachable' | 'invalid_payload' | 'node_error' | 'node_lost' | 'not_started' | 'deadline_exceeded' | (string & {});
   /** The reason, for people. */
   readonly message: string;
@@ -553,7 +553,7 @@ export interface AuditEntry {
   readonly at: string;
   /** The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: facts such as the overlap. Null for a deletion. */
+  /** The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
   /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;
@@ -686,7 +686,7 @@ export interface SubmissionFailedEvent {
     readonly status: 'failed';
     /** Why the submission failed. Null if it did not. */
     readonly failure: {
-      /** The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`. */
+      /** The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job. */
       readonly code: string;
       /** The reason, for people. */
       readonly message: string;

@@ -28,7 +28,7 @@ export const dispatcherEvents = {
   'dispatcher.reservation_failed': warn('could not reserve a slot', ['err'], actions.redis),
   'dispatcher.background_task_failed': saying(
     'warn',
-    'which task failed: `could not …`',
+    '`could not`, then the task that failed',
     ['err', 'task'],
     actions.either,
   ),

@@ -21,7 +21,7 @@ export const gatewayEvents = {
     'code',
     'reason',
   ]),
-  'gateway.request_lines_left_out': info('some request lines were left out of the log', [
+  'gateway.request_lines_left_out': info('some log lines about requests were left out', [
     'leftOut',
   ]),
   'gateway.request_failed': error(

@@ -23,12 +23,12 @@ export const webhooksEvents = {
     'Nothing at first: the attempt counts as made. The next attempt follows, if any are left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'dropped old events of endpoints without a URL, or removed endpoints that a tenant deleted or whose URL it changed',
+    'dropped events that were too old to be polled, or deleted webhook endpoints that were no longer in use',
     ['dropped', 'deleted'],
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),
   'webhooks.exhaustion_failed': warn(
-    'could not end a delivery after 72 h of attempts',
+    'could not end a delivery after 72 hours',
     ['err', 'deliveryId'],
     actions.retried,
   ),

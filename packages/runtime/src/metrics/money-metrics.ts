@@ -115,7 +115,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Age in seconds of the last complete list of payments, 0 if no intent is open. If several token accounts have open intents, the oldest list counts: alert above 60',
+    help: 'Longest time in seconds since the watcher began its last complete listing of the payments to a token account with open intents, 0 if no intent is open: alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

@@ -101,7 +101,7 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'Endpoints that this process only probes, because their requests kept timing out',
+    help: 'Endpoints to which this process makes no attempts but probes, because their requests kept timing out',
   },
   svc_webhook_requests_in_flight: {
     type: 'gauge',

@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, including the accepted one. If the answer of a commit is lost, the commit
-   * is tried again. Without the accepted offer, the second try does not recognise the first, and
+   * The offers to record, including the accepted one. If the answer to a commit is lost, the repeat
+   * recognises the committed row by the accepted offer. If `offers` lacks that offer, the repeat
    * returns `not_pending`.
    */
   readonly offers?: readonly OfferRecord[];
@@ -218,8 +218,9 @@ async function findCommitted(
 }
 
 /**
- * Replaces the recorded offers of a submission by `offers`, but an offer whose accept was committed
- * stays `accepted`. Does nothing if an earlier build recorded the offers in the column `offers`.
+ * Replaces the `offer_records` of a submission by the given offers, but keeps an offer that is
+ * recorded as `accepted`. Does nothing if an earlier build recorded offers in the old column
+ * `offers`.
  */
 export async function recordOffers(
   store: Store,

@@ -18,9 +18,9 @@ const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most batches in flight at once; default 1. Waiting inputs are split among these batches
-   * (decision 9). Without the split, one batch would get all inputs, because callers that get their
-   * answers together also call again together.
+   * The most batches in flight at once; default 1. Waiting inputs are divided among the batches
+   * that may still start (decision 9). Otherwise one batch would get all inputs: callers that are
+   * answered together also call again together.
    */
   readonly inFlightMax?: number;
   /**

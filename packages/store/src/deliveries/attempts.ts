@@ -163,8 +163,8 @@ async function recordAttempts(
 }
 
 /**
- * The first `webhookResponseKeptBytesMax` characters of the endpoint's response, sealed for the
- * attempt.
+ * Seals at most `webhookResponseKeptBytesMax` code points of the endpoint's response. The deliverer
+ * has already cut the response to `webhookResponseKeptBytesMax` bytes.
  */
 function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
   const { tenantId, deliveryId, round, attemptNumber: number, responseText } = attempt;

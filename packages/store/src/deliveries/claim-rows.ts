@@ -3,8 +3,9 @@ import { statement } from '../connection/statement.ts';
 import { attemptClaimMs } from './deliveries.ts';
 
 /**
- * A row of a claim: a claimed delivery with its destination, or only a destination if none was
- * claimed. In the second case, `id` and all fields below it are null.
+ * One row per claimed delivery, with its destination. A destination without a claimed delivery also
+ * has one row: `id` and all fields below `id` are then null, although most of their types exclude
+ * null. Check `id` first.
  */
 export interface ClaimedRow {
   /**
@@ -26,8 +27,8 @@ export interface ClaimedRow {
   url: string | null;
   due_target_ids: string[] | null;
   /**
-   * The valid secrets, newest first. Null or empty if there are none. `sealed` is in base64.
-   * Secrets for the URL of the settings have no `version`.
+   * The valid secrets, newest first. Null or empty if there are none. `sealed` is in base64. If the
+   * URL is from the tenant's settings, `version` is missing, although its type is `number`.
    */
   secrets: { id: string; version: number; sealed: string }[] | null;
   id: string | null;

@@ -38,8 +38,8 @@ export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
   /**
-   * The ids of the tenant's endpoints to which deliveries are due. Empty if `targetId` is not null,
-   * or if all endpoints of the tenant are retired.
+   * The ids of the tenant's endpoints, including retired ones, to which deliveries are due. Empty
+   * if `targetId` is not null, or if all endpoints of the tenant are retired.
    */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];

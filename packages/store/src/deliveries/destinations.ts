@@ -7,7 +7,10 @@ export interface EventTarget {
    * `push`, the row also has the URL.
    */
   readonly targetId: string;
-  /** The id that the tenant sees. Null for a former URL of the tenant's settings. */
+  /**
+   * The id that the tenant sees. Null if the row was created for a former URL of the tenant's
+   * settings (webhook-endpoints/retired.ts).
+   */
   readonly endpointId: string | null;
   readonly kind: EndpointKind;
   /** Null: all event types. */

@@ -46,8 +46,9 @@ export async function rejectPending(
   store: Store,
   submissionId: string,
   /**
-   * With `onlyOverdue`, the submission is rejected only if `dispatchGraceMs` have passed since its
-   * dispatch deadline. An earlier call returns `not_pending`, although `state` may be `pending`.
+   * With `onlyOverdue`, the submission is rejected only if at least `dispatchGraceMs` have passed
+   * since its dispatch deadline. Before this time, a pending submission gives `not_pending` with
+   * the state `pending`.
    */
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {

@@ -31,8 +31,8 @@ export interface LockedSubmission {
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
   /**
-   * True or false if the node's statement about its failure decides `retriable` (`statedRetriable`
-   * of the domain). Null otherwise.
+   * The value of `retriable` that follows from the node's statement about its failure
+   * (`statedRetriable` of the domain). Null if none follows.
    */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;

@@ -21,9 +21,9 @@ export interface EndingWrites {
 }
 
 /**
- * In the updates, each array has the value for a row at position `i`, the position of the row's id
- * in the array of ids. The updates find rows by `= ANY` of the ids, so that the planner can only
- * use the primary keys (decision 23).
+ * In the updates, the id of a row and the values for this row have the same position `i` in their
+ * arrays. The updates find rows by `= ANY` of the ids, so that the planner can only use the primary
+ * keys (decision 23).
  */
 const writeRows = statement(
   {

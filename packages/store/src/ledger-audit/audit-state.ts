@@ -53,9 +53,9 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault is removed when a later pass of the kind that found it ends
-   * without finding it again. `saveWholeAudit` replaces all faults at once, except those in the
-   * audit's records.
+   * At most `faultsMax` faults. A fault is removed at the end of a later pass of the kind `by`
+   * during which it was not found again. `saveWholeAudit` replaces all faults except
+   * `checkpoint_forged` and `audit_state_forged`.
    */
   readonly faults: readonly FoundFault[];
 }

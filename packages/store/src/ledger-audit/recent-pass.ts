@@ -8,9 +8,9 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over the entries after each account's checkpoint. Entry 5 of one account may commit
- * after entry 6 of another account. One checkpoint for all accounts could already be at 6, and the
- * pass would miss entry 5.
+ * The pass over the entries after each account's checkpoint. All accounts share one sequence: entry
+ * 5 of one account may commit after entry 6 of another. One checkpoint for all could already be at
+ * 6, and the pass would miss entry 5.
  */
 
 export interface RecentLimits {
@@ -51,8 +51,8 @@ export async function auditRecent(
 interface Verified {
   readonly faults: readonly LedgerFault[];
   /**
-   * Faults of forged checkpoints. They stay in the state when the current full pass ends. The end
-   * of the next full pass removes them, unless they were found again.
+   * Faults of forged checkpoints. They are stored as faults of the current full pass. Therefore the
+   * end of the next full pass removes them, unless they were found again.
    */
   readonly forged: readonly LedgerFault[];
   /** The new checkpoints of the accounts that have new entries and no fault on this page. */

@@ -91,9 +91,8 @@ export interface LedgerAuditStatus {
    */
   readonly submissions: number;
   /**
-   * The known faults, at most 100. A fault stays until a later pass of the kind that found it has
-   * ended and has not found it again. `saveWholeAudit` replaces all faults at once, except those of
-   * the audit's own records.
+   * The known faults, at most 100. A fault is removed when a later pass has ended without finding
+   * it again. `saveWholeAudit` replaces all faults at once, except those of the kinds `ofAudit`.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */

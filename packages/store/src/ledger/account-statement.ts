@@ -87,7 +87,8 @@ async function scanEntries(
   const conditions = [
     Prisma.sql`e.tenant_id = ${tenantId}::uuid AND e.type <> 'rebate_accrual'`,
     ...(type === null ? [] : [Prisma.sql`e.type = ${type}`]),
-    // The types are literals, so that the planner recognises the partial index for them.
+    // Repeats the condition of the index `ledger_entries_operators_idx` with literals, so that the
+    // planner recognises this partial index.
     ...(type !== null && operatorsTypes.includes(type)
       ? [Prisma.sql`e.type IN ('grant', 'rebate', 'reversal')`]
       : []),

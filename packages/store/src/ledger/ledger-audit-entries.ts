@@ -56,8 +56,8 @@ export interface EntryPageLimits {
 
 /**
  * Audits the entries after `from` until one of `limits` is reached. Also checks the accounts from
- * the tenant of `from` on. The account of the returned `next` is excluded, because a later page
- * checks it.
+ * the tenant of `from` (included) to the tenant of the returned `next` (excluded), or to the last
+ * account if `next` is null.
  */
 export async function auditEntryPage(
   query: Query,
@@ -155,8 +155,8 @@ const entryColumns = Prisma.raw(`id, tenant_id, sequence, type, debit_account, c
   ${change('tenant_held')} AS held, ${change('rebate')} AS rebate`);
 
 /**
- * SQL for one additional row per place. The row has the sums of the place. So it replaces all
- * entries of the tenant up to and including the place.
+ * SQL for one row per place, with the sums of the place. The row stands for the tenant's entries up
+ * to and including the place. Those entries are not read.
  */
 function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
   const sums = places.map((place) => place.sums);

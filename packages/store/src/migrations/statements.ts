@@ -50,8 +50,9 @@ export function concurrentIndex(statement: string): string | undefined {
 }
 
 /**
- * Returns the name of a migration. After `statements`, only builds that know that migration work
- * with the database. Null if `statements` exclude no build.
+ * Returns the name of the migration that `statements` insert into `schema_floors` as
+ * `needs_migration`. After that, only builds that know this migration work with the database. Null
+ * if `statements` exclude no build.
  */
 export function floorOf(statements: readonly string[]): string | null {
   const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;

@@ -85,8 +85,8 @@ const commitDelayMsMax = 30_000;
 const changesPerQuery = 10_000;
 
 /**
- * Returns the database's time, and all nodes whose change may have become visible after `since`. If
- * `since` is null, the database's time is used instead of `since`.
+ * Returns the database's time as `now`, and the nodes whose `changed_at` is later than `since`
+ * minus `commitDelayMsMax`. If `since` is null, `now` is used instead.
  */
 export async function findChangedNodes(
   store: Store,

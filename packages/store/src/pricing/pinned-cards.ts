@@ -51,7 +51,7 @@ export async function pinnedCards(
     const card = cards.get(version);
     assertInvariant(
       card !== undefined,
-      'every version of a rate card that a tenant or a submission names exists',
+      'the table rate_cards has every version to which a tenant or a submission refers',
     );
     return card;
   };

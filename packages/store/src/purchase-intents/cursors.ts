@@ -122,8 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Records that a complete listing (decision 32) of the account's signatures began at `at`. Writes
- * nothing if another watcher has taken over.
+ * Call this after all signatures of a complete listing (decision 32) of the account are processed.
+ * Stores `at`, the time at which this listing began. Writes nothing if another watcher has taken
+ * over.
  */
 export async function noteListed(
   store: Store,

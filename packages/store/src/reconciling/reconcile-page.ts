@@ -79,9 +79,9 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Calls `act` once for all candidates that are not in backoff. If `act` throws, calls it for each
- * of them alone and records each failure. If the database does not answer, throws and records
- * nothing.
+ * Calls `act` once for all candidates that are not in backoff. If this call throws, calls `act` for
+ * each of them alone and records the failures. If any call loses the database's answer
+ * (`isAnswerLost`), throws at once and records no failure.
  */
 export async function reconcileTogether(
   store: Store,

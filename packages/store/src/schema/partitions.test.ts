@@ -64,8 +64,8 @@ test('a partition whose lock another session holds for a moment is created, also
   const deliveries = async () => (await readPartitions(store)).get('deliveries')?.length ?? 0;
   const before = await deliveries();
   const making = makePartitions(store);
-  // An attempt creates the partitions of `usage_reports` before those of `deliveries`. A new one of
-  // `deliveries` therefore shows that the first attempt did not get the lock of `usage_reports`.
+  // An attempt tries `usage_reports` before `deliveries`. So when `deliveries` has a new partition,
+  // the first attempt has already failed at `usage_reports`, which `client` still locks.
   await waitUntil(async () => (await deliveries()) > before);
   await client.query('COMMIT');
   const round = await making;

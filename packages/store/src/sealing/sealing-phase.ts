@@ -68,9 +68,9 @@ export function followPhase(store: Store): () => void {
 const previousWritesMsMax = 30_000;
 
 /**
- * Makes services seal new values for their complete place (`Place`). Services that do not know this
- * yet still seal for the row only. Returns the milliseconds until no service does so, and 0 in the
- * phase `bound`.
+ * Begins the phase `resealing` if the phase is `previous`. Returns how many milliseconds to wait
+ * until every service has read the phase `resealing` and committed its earlier writes. In the phase
+ * `bound`, returns 0.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(

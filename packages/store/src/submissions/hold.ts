@@ -35,13 +35,13 @@ export interface NewSubmission {
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   /**
-   * The account's epoch is no longer `accountEpoch`: the tenant's keys, limits or other credentials
-   * (`TenantCredentials`) have changed since the request was authenticated.
+   * The account's epoch is not `accountEpoch`. So a field of `TenantCredentials`, such as the keys
+   * or the limits, may have changed since the request was authenticated.
    */
   | { kind: 'stale_credentials' }
   /**
-   * Another submission of the tenant has the idempotency key and was not rejected, or an earlier
-   * hold of the batch has the same key.
+   * Another submission of the tenant has the idempotency key and was not rejected. Or an earlier
+   * hold of the batch has the same tenant, idempotency key and `accountEpoch`.
    */
   | { kind: 'key_taken' }
   | { kind: 'in_flight_max' }

@@ -9,8 +9,8 @@ export interface TenantCredentials {
   disabled: boolean;
   allowedJobTypes: string[];
   /**
-   * The valid secrets, newest first. If the request names a key, only the secret of that key.
-   * Otherwise the secrets of all first keys of the tenant (`KeyRecord`).
+   * The valid secrets, the newest one first. If the request names a key, only the secret of that
+   * key. Otherwise the secrets of all keys from provisioning and rotations.
    */
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */

@@ -76,8 +76,8 @@ export async function readPolledEvents(
           },
         ],
   );
-  // An empty page has the position of the endpoint's newest event, unless `after` is greater. The
-  // reader thus skips the events that are too old to be read.
+  // If all events after `after` are too old to be read, the page is empty. `last_position` then
+  // makes the next read skip these events.
   const read = events.length === 0 ? first.last_position : (rows.at(-1)?.position ?? after);
   return { kind: 'events', events, position: read > after ? read : after };
 }

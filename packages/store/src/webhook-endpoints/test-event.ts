@@ -4,7 +4,10 @@ import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
 import { untilWebhooksAllowedMs } from '../deliveries/webhook-caps.ts';
 
 export type EndpointTestOutcome =
-  /** `announced`: the caller must announce the delivery. False for an endpoint without a URL. */
+  /**
+   * `announced`: false for an endpoint without a URL, whose events the tenant polls. If true, the
+   * caller should call `announceDeliveries` with the tenant's id.
+   */
   | { kind: 'queued'; deliveryId: string; announced: boolean }
   | { kind: 'not_found' }
   /** The endpoint is disabled, because its URL answered 410 Gone. */

@@ -29,8 +29,8 @@ export interface LinkRun {
    */
   requestId?: string;
   /**
-   * The time at which this link was ready to send `begin`, by the clock of the traces. Undefined if
-   * another link has sent it, or if the run has not begun.
+   * The time (`tracing.nowMs()`) at which a `start` on this link had led to a commit of `running`.
+   * Undefined until then, even if `begin` was sent on another link.
    */
   begunAtMs?: number;
   /** False during the commit of `dispatched`. Until the end of this commit, no payload is sent. */

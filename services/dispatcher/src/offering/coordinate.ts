@@ -159,8 +159,8 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
-  // The commit of an accept stores the record of the accepted offer and the records that existed
-  // when this offer was made. An offer that ended later, or is still open, needs `recordAll`.
+  // The commit of an accept has stored the record of the accepted offer and the records in its
+  // `before`. If `after` has any other record, `recordAll` must store it.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);

@@ -157,8 +157,8 @@ export async function onAccept(
       ({ kind }) => ({ 'svc.commit.result': kind }),
     );
   } catch (error) {
-    // The commit may have succeeded in spite of the error. In that case the submission usually ends
-    // as `not_started`, because no node gets its payload.
+    // The commit may have succeeded in spite of the error. In that case no node gets the payload,
+    // and the submission usually fails with the code `not_started`.
     refuse(dispatcher, link, message, 'lost');
     throw error;
   }

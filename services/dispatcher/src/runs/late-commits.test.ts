@@ -12,8 +12,9 @@ describe('an accept whose link is gone before it is committed', () => {
     const { offerId } = await node.next('offer');
     const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // The dispatcher starts to handle frames in the order of their arrival. So after the `cancel`
-    // that answers this frame, the accept already waits in Postgres.
+    // The dispatcher begins the `accept` before this `usage`, and handles both at the same time. So
+    // when `cancel` answers the `usage`, the commit of the `accept` has begun. It ends after
+    // `unlock`.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();

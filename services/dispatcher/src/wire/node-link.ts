@@ -36,8 +36,8 @@ export interface OpenLink {
 }
 
 /**
- * The number of unhandled frames of a link at which reading from the link pauses. Reading resumes
- * at half this number.
+ * Reading from a link pauses when this many of its frames are queued or in progress (`link.work`).
+ * Reading resumes at half this number.
  */
 const framesInProgressMax = 256;
 const closeForFault = 1011;

@@ -46,9 +46,9 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Limits the refusals of `checkUpgrade` for each group of addresses. A node that has connected
-   * from there has its own limit (`FailureLimit`). While a sender must wait, `decideUpgrade`
-   * refuses its upgrades without a query to Postgres.
+   * Counts the refusals of `checkUpgrade` for each `addressGroup`. A node that has connected from
+   * its group is counted separately. After too many refusals, `decideUpgrade` answers 429 for a
+   * time, without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

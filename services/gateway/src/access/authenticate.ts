@@ -42,7 +42,10 @@ export type KeyAge = 'any' | 'recent' | 'new';
 
 export interface AskedKey {
   readonly tenantId: string;
-  /** Null if the request names no key. The tenant's first keys are then looked up (CONTRACT 12). */
+  /**
+   * Null if the request names no key. Then the tenant's first keys are looked up: those from its
+   * creation and from rotations (CONTRACT 12).
+   */
   readonly keyId: string | null;
 }
 

@@ -3,8 +3,8 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request. For example, if the hold refuses old credentials twice, the tries
- * can use keys of the ages `any`, `recent`, `new` and `new` (`KeyAge`).
+ * The most tries of one request. For example, `any` keys fail authentication, the hold refuses
+ * `recent` keys and then `new` keys as stale, and the fourth try loads `new` keys again (`KeyAge`).
  */
 const roundsMax = 4;
 

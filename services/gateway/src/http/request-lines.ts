@@ -42,7 +42,7 @@ export function createRequestLines(options: RequestLinesOptions): RequestLines {
   function report(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (leftOut > 0) logger.info({ leftOut }, 'some request lines were left out of the log');
+    if (leftOut > 0) logger.info({ leftOut }, 'some log lines about requests were left out');
     leftOut = 0;
   }
 

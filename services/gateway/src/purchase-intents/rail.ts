@@ -20,7 +20,7 @@ export interface GatewayRail extends SolanaRail {
 
 /**
  * Returns null, without loading the Solana library, if the rail is off. Throws `CannotStart` with
- * exit status 2 if a variable of the rail is missing or invalid.
+ * `railRefusedStatus` if a variable of the rail is missing or cannot be used.
  */
 export async function openRail(
   config: GatewayConfig,

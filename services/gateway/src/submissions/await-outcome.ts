@@ -24,8 +24,8 @@ export async function awaitDispatchOutcome<Creation extends PendingCreation, Rep
   /** Rejects the creation if it is pending and overdue by the database's clock. */
   readonly reject: () => Promise<unknown>;
   /**
-   * Waits at most `ms` before the next read of Postgres. It may return an outcome that a dispatcher
-   * has reported. Then Postgres is not read.
+   * Waits at most `ms` before the next read of Postgres. May return what a dispatcher has reported
+   * about the creation. This is then the result, and Postgres is not read.
    */
   readonly pause: (ms: number, attempt: number) => Promise<Reported | undefined>;
   readonly monotonicMs: () => number;

@@ -87,8 +87,8 @@ async function createUnlessTaken(
   const creation = await holdIfSound(deps, keyed);
   if (creation.kind === 'stale_credentials') return creation;
   if (creation.kind === 'held') return decidedByHold(await dispatchHeld(deps, creation));
-  // If the key is taken, its submission decides the answer. This also holds if this request was
-  // refused for another reason (CONTRACT 3).
+  // A submission that already has the key decides the answer, even if this request was refused for
+  // another reason (CONTRACT 3).
   const found = await findByIdempotencyKey(deps.store, keyed.request.tenant.tenantId, keyed.key);
   const answer = found === null ? undefined : await answerDuplicate(deps, found, keyed.hash);
   if (creation.kind === 'key_taken') {

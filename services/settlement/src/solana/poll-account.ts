@@ -73,8 +73,9 @@ export async function startCursor(
 }
 
 /**
- * Reads the signatures that are left of the last list. If none is left, makes a new list first.
- * When nothing is left of a complete and uncut list, stores the time at which the listing began.
+ * If `memory.backlog` is empty, fills it from a new list. Then reads at most `most.reads` of its
+ * signatures. If the backlog of a complete and uncut list is now empty, stores `memory.listedAt` in
+ * Postgres.
  */
 export async function pollAccount(
   deps: WatcherDeps,

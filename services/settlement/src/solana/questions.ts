@@ -6,8 +6,8 @@ import { readSignature } from './read-signature.ts';
 
 /**
  * Asks the RPC server for the payments to a reference. This is necessary because the list of the
- * token account can miss a payment (decision 32). If a payment cannot be read, the question stays
- * unanswered.
+ * token account can miss a payment (decision 32). If a payment cannot be read, the question is not
+ * recorded as answered.
  */
 export async function askForReference(
   deps: WatcherDeps,

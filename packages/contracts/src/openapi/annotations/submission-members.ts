@@ -30,11 +30,11 @@ export const submissionMembers: Readonly<
   ],
   failure: ['Why the submission failed. Null if it did not.', examples.failure],
   'SubmissionFailure.code': [
-    'The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`.',
+    'The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job.',
     'posting_closed',
   ],
   'submission.failed.code': [
-    'The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`.',
+    'The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job.',
     'posting_closed',
   ],
   message: ['The reason, for people.', 'The posting is closed.'],

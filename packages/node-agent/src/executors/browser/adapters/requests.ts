@@ -18,9 +18,9 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches non-GET navigations to the form's action, GET navigations with a filled-in value in the
- * query, and requests other than GET, HEAD and OPTIONS with such a value in the body
- * (CONTRACT 10, "At most once").
+ * Matches a non-GET navigation to the form's action, or a request with a filled-in value
+ * (CONTRACT 10, "At most once"). The value counts only in the query of a GET navigation, or in the
+ * body of a request other than GET, HEAD and OPTIONS.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -22,15 +22,14 @@ export interface Cost {
   readonly perThousandBatches: number;
 }
 
-/** A measured closed loop. `inFlight` is the number of submissions in flight in each process. */
+/** A measured load. `inFlight` is the number of submissions in flight in each process. */
 export interface CostPoint {
   readonly inFlight: number;
   readonly cpuSecondsPerThousand: number;
 }
 
 /**
- * Returns the cost that fits two measured loops exactly. In both loops, one process of each service
- * ran.
+ * Returns the cost that fits two measured loads exactly. In both, one process of each service ran.
  */
 export function fitCost(many: CostPoint, few: CostPoint): Cost {
   const perThousandBatches =

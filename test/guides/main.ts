@@ -6,7 +6,7 @@ import { examplesDir } from './examples.ts';
 
 /**
  * `pnpm guides`: runs the code of all guides and all examples. It first installs the pinned
- * packages of the examples in a cache.
+ * packages of the examples in a cache, except Next.js.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -150,7 +150,7 @@ interface RebateRecord extends Timed {
   readonly paidMicros: bigint | null;
 }
 
-/** A change of the webhook URL. A tenant has no URL before its first change. */
+/** The webhook URL that a tenant gets: at its creation, if it has one, or by a change. */
 export interface UrlRecord extends Timed {
   readonly kind: 'url';
   readonly tenant: string;

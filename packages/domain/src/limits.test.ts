@@ -5,8 +5,8 @@ import { tiers } from './rate-card.ts';
 test('limits that depend on each other agree', () => {
   expect(limits.secondOfferAfterMs).toBeLessThan(limits.offerTimeoutMs);
   expect(limits.offerTimeoutMs).toBeLessThan(limits.dispatchDeadlineMs);
-  // A node that accepts an offer at the deadline gets `assign` or `revoke` before it drops the
-  // offer.
+  // A node gets `assign` or `revoke` before it drops an accepted offer. This holds even if it
+  // accepts right after the hold, and the submission is rejected as late as possible.
   expect(limits.dispatchDeadlineMs + limits.dispatchGraceMs).toBeLessThan(
     limits.acceptedOfferVoidAfterMs,
   );

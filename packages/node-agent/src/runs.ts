@@ -214,8 +214,8 @@ export class NodeRuns {
     run.entry = { phase: 'begun', submissionId, isFenced };
     const claimed = await this.#claimBegin(submissionId, isFenced);
     if (claimed === 'taken') {
-      // Another process has begun this submission and reports the outcome. This process only keeps
-      // the run in `#runs`.
+      // Another process has begun this submission and reports the outcome. Here the run stays in
+      // `#runs` without an execution, until the service stops the submission.
       log('error', 'another process has begun the submission', { submissionId });
       return;
     }

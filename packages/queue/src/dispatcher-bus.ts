@@ -9,10 +9,10 @@ import { subscribeTo } from './subscription.ts';
 /** Connects one dispatcher to the others by Redis channels (decision 31). */
 export interface DispatcherBus {
   /**
-   * Returns false if the dispatcher is not subscribed. Throws if Redis is unreachable, or if too
-   * many messages wait for Redis.
+   * Sends to the dispatcher `to`. Returns false if that dispatcher is not subscribed. Throws if
+   * Redis is unreachable, or if too many messages wait for Redis.
    */
-  send(dispatcherId: string, message: DispatcherMessage): Promise<boolean>;
+  send(to: string, message: DispatcherMessage): Promise<boolean>;
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */
   broadcast(message: DispatcherMessage): Promise<void>;
   isListening(): boolean;

@@ -60,9 +60,7 @@ async function judgeOnce(
     const mutated = await worker.ask({ kind: 'mutate', change }, migrateMsMax);
     if (mutated.kind === 'refused') return { kind: 'killed', by: mutated.reason, testFile: '' };
     if (mutated.kind !== 'mutated')
-      throw new Error(
-        `a worker answered \`mutate\` with \`${mutated.kind}\`, not with \`mutated\``,
-      );
+      throw new Error(`the answer of a worker to \`mutate\` has the kind \`${mutated.kind}\``);
     if (mutated.outcome === 'same_schema') return { kind: 'same_schema' };
     for (const plan of plans) {
       const end = await runTest(worker, plan);
@@ -85,7 +83,7 @@ async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Prom
     const boundMs = durationMs * slowFactorMax + spareMs;
     const answer = await worker.ask({ kind: 'run', testFile }, boundMs);
     if (answer.kind !== 'run')
-      throw new Error(`a worker answered \`run\` with \`${answer.kind}\`, not with \`run\``);
+      throw new Error(`the answer of a worker to \`run\` has the kind \`${answer.kind}\``);
     return answer.end;
   } catch (error) {
     if (error instanceof WorkerLost) return { kind: 'timeout', failure: error.message };

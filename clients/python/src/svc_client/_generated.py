@@ -454,7 +454,7 @@ class Settings(TypedDict):
     webhookUrl: Union[str, None]
     """The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs."""
     lowBalanceThreshold: float
-    """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals."""
+    """The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
     """When and why deliveries to the URL were disabled. Null if they are enabled."""
     allowedJobTypes: list[str]
@@ -469,7 +469,7 @@ class SettingsChange(TypedDict, total=False):
     webhookUrl: Union[str, None]
     """The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs."""
     lowBalanceThreshold: float
-    """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance."""
+    """The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance."""
 
 
 class WebhookEndpointDisabled(TypedDict):

@@ -81,7 +81,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--low-balance <credits>',
-      'notify the tenant each time its balance falls below this amount',
+      'notify the tenant when a charge takes its balance below this amount',
       creditsArgument,
     )
     .action((id: string, options: UpdateOptions) =>

@@ -337,7 +337,7 @@ export interface DeliveryQueued {
 export interface Settings {
   /** The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs. */
   readonly webhookUrl: string | null;
-  /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals. */
+  /** The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals. */
   readonly lowBalanceThreshold: number;
   /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly webhookDisabled: {
@@ -357,7 +357,7 @@ export interface Settings {
 export interface SettingsChange {
   /** The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs. */
   readonly webhookUrl?: string | null;
-  /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. */
+  /** The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance. */
   readonly lowBalanceThreshold?: number;
 }
 

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Credits, creditsMax, Nullable, Time, WireId } from './common.ts';
 
 /**
- * The answer of `GET /v1/settings` (CONTRACT 5). The tenant can change `webhookUrl` and
+ * The answer of `GET` and `PATCH /v1/settings` (CONTRACT 5). The tenant can change `webhookUrl` and
  * `lowBalanceThreshold`.
  */
 export const Settings = Type.Object({

@@ -177,8 +177,8 @@ export function usageValues(
 }
 
 /**
- * Passes each report to `run` once. Reports on one submission go to successive calls, because the
- * statement of `run` updates a row only once. The answer is null if `run` returned none for the
+ * Passes each report to `run` once, and at most one report on a submission in each call of `run`.
+ * Its statement could apply only one of them. The answer is null if `run` returned none for the
  * report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(

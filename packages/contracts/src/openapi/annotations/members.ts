@@ -163,7 +163,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     'https://hooks.example.com/svc',
   ],
   lowBalanceThreshold: [
-    'The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance.',
+    'The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance.',
     1000,
   ],
   webhookDisabled: [

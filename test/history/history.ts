@@ -150,7 +150,10 @@ interface RebateRecord extends Timed {
   readonly paidMicros: bigint | null;
 }
 
-/** The webhook URL that a tenant gets: at its creation, if it has one, or by a change. */
+/**
+ * The webhook URL that was set for a tenant: when the tenant was created with a URL, or by a later
+ * change. Null if the change removed the URL.
+ */
 export interface UrlRecord extends Timed {
   readonly kind: 'url';
   readonly tenant: string;

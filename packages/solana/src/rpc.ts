@@ -73,8 +73,8 @@ export function createRpc(options: {
         );
       }
       if (isRecord(answer['error'])) return outcomeOfError(answer['error']);
-      if (statusCode !== 200 || !('result' in answer))
-        return failed(`the server answered HTTP ${statusCode}`);
+      if (statusCode !== 200) return failed(`the server answered HTTP ${statusCode}`);
+      if (!('result' in answer)) return failed('the answer has neither a result nor an error');
       return { kind: 'answered', result: answer['result'] };
     },
   };

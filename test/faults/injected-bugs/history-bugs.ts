@@ -39,7 +39,7 @@ export const historyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'entries-out-of-order',
-    what: 'the ledger numbers the holds of one SQL statement from the last to the first',
+    what: 'the holds of one SQL statement get their numbers in the ledger from the last to the first',
     edits: [
       {
         file: holding,

@@ -1,4 +1,4 @@
-import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } from '@svc/domain';
+import { type DeliveryStatus, webhookAgeMaxMs } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
@@ -162,17 +162,12 @@ async function recordAttempts(
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }
 
-/**
- * Seals at most `webhookResponseKeptBytesMax` code points of the endpoint's response. The deliverer
- * has already cut the response to `webhookResponseKeptBytesMax` bytes.
- */
 function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
   const { tenantId, deliveryId, round, attemptNumber: number, responseText } = attempt;
   if (responseText === null) return null;
-  const kept = Array.from(responseText).slice(0, webhookResponseKeptBytesMax).join('');
   const sealed = store.sealer.seal(
     responsePlace({ tenantId, deliveryId, round, number }),
-    storable(kept) ?? '',
+    storable(responseText) ?? '',
   );
   return Buffer.from(sealed).toString('base64');
 }

@@ -88,8 +88,8 @@ export interface OptionsValue {
    */
   readonly labels: readonly string[];
   /**
-   * Other spellings of a single label, the preferred spelling first. Present only if the form model
-   * has no options for this field.
+   * Other spellings of the label, the preferred spelling first. Present only if `labels` has one
+   * label and the form model has no options for this field.
    */
   readonly spellings?: readonly string[];
 }

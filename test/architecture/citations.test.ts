@@ -84,8 +84,8 @@ function linkFaults(file: string): string[] {
     [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
-      // Links of the guides that start with `/` are left out: they lead to pages of the gateway,
-      // and the gateway's tests check that these pages exist.
+      // A guide's link that starts with `/` is left out, because it is a path of the gateway. The
+      // gateway's tests check that the gateway serves this path.
       .filter((target) => !(file.startsWith('services/gateway/guides/') && target.startsWith('/')))
       .filter((target) => {
         const [relative = '', anchor] = target.split('#');

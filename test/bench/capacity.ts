@@ -78,7 +78,9 @@ export function capacityVerdict(compared: readonly Compared[]): string {
   const holds = compared.every(
     ({ model, measured }) => Math.abs(model / measured - 1) < deviationMax,
   );
-  return `model of capacity: ${holds && compared.length > 0 ? 'held' : 'BROKEN'}: ${rows.join(', ')}`;
+  const verdict = holds && compared.length > 0 ? 'held' : 'BROKEN';
+  const limit = `the model must be within ${deviationMax * 100} % of each measured ratio`;
+  return `model of capacity: ${verdict} (${limit}): ${rows.join(', ') || 'no ratio was measured'}`;
 }
 
 export interface MeasuredShape {

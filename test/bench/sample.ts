@@ -77,14 +77,14 @@ export interface Backlog {
  */
 export const refusedShareMax = 0.02;
 /**
- * If the backlog at the end of the schedule is larger than the number of requests that are due in
- * this many seconds, the system did not keep up with the rate.
+ * The system did not keep up with the rate if `unanswered` or `unnotified` is larger than the
+ * number of requests that are due in this many seconds.
  */
 const heldBacklogSeconds = 1;
 
 /**
- * True if the system kept up with the rate of the measurement. Always true for a closed loop, which
- * has no rate.
+ * Always true for a closed loop. True for an open loop if the system kept up with the rate and
+ * refused at most `refusedShareMax` of the requests.
  */
 export function isHeld({ backlog, created, refused }: Sample): boolean {
   if (backlog === undefined) return true;

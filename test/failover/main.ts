@@ -8,7 +8,7 @@ endEarlyInOrder();
 
 /**
  * `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]`: makes N
- * failovers of each cluster while R applications begin per second.
+ * failovers of each cluster while tenants send up to R new applications per second.
  */
 const { values } = parseArgs({
   options: {

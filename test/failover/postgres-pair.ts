@@ -69,9 +69,8 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
 }
 
 /**
- * Lets a promoted standby commit although it has no standby. It may have copied the settings of the
- * old primary. With these settings, every commit would wait for a standby (docs/OPERATIONS.md,
- * Failover).
+ * Step 3 of "Fail over" in docs/OPERATIONS.md: lets the new primary commit without a standby, even
+ * if it has copied `synchronous_standby_names` from the old primary.
  */
 async function requireNoStandby(primary: PostgresNode): Promise<void> {
   await primary.query('ALTER SYSTEM RESET synchronous_standby_names');

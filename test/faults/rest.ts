@@ -18,7 +18,7 @@ const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
  * The step by which the clock advances. It is longer than the lease, the start deadline, the claim
- * of a webhook attempt, and each delay before a retry of a webhook.
+ * of a webhook attempt, and each retry delay of a webhook (`backoffSeconds` in world/world.ts).
  */
 const moveByMs = 61_000;
 

@@ -126,11 +126,10 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // Wait for the answer to `hello` before the other frames are sent. If the service closes the link
-  // instead, `sendAll` does not send them, so the run does not count frames that the service
-  // ignores.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
+  // The service may close the link here. Without this wait, `sendAll` could count frames of
+  // `plan.after` that the service ignores.
   await Promise.race([answered, closed]);
   const done = answerOf(socket, (frame) => frame['submissionId'] === 'sub_done');
   sendAll([...plan.after, doneFrame]);

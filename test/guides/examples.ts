@@ -19,8 +19,9 @@ const examplesPython = process.env['EXAMPLES_PYTHON'] ?? process.env['PYTHON'] ?
 export interface ReceiverExample {
   readonly name: string;
   readonly command: readonly string[];
-  /** The package that the example needs. `npm` is a Node package, and `pip` a Python package. */
+  /** A Node package that the example needs. */
   readonly npm?: string;
+  /** A Python package that the example needs. */
   readonly pip?: string;
 }
 

@@ -50,7 +50,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a replay before the creation began': [
-    'before anybody created it',
+    'can have created it before the answer',
     [create([0, 1], replay), create([2, 3], created('s'))],
   ],
   'a replay for another body': [

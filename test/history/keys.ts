@@ -138,7 +138,7 @@ function wrongAnswer(
         return 'a request got a replay, although its body differs from that of the creation';
       const cause = creator === undefined ? others.filter(mayHaveCreated) : [creator];
       if (cause.some((one) => one.body === body && one.beginMs < latest(request))) return undefined;
-      return `a replay of ${outcome.submissionId} was answered before anybody created it`;
+      return `a request got a replay of ${outcome.submissionId}, but no request with the same body can have created it before the answer`;
     }
     case 'ended':
       return undefined;
@@ -181,7 +181,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     case 'unknown':
       return true;
     // If a request with one of these answers created a submission, the submission was rejected
-    // before the answer. So the request can have had the key only until then.
+    // before the answer. So the request can have had the key only before this answer.
     case 'conflict':
     case 'taken':
     case 'refused':

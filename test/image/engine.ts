@@ -30,7 +30,8 @@ export function openEngine(dir: string): Engine {
     path.join(dir, 'tmp'),
     '--network-config-dir',
     path.join(dir, 'networks'),
-    // The machine may not run systemd, so podman must not use systemd for cgroups or events.
+    // podman must also run on machines without systemd, so it must not use systemd for cgroups or
+    // events.
     '--cgroup-manager',
     'cgroupfs',
     '--events-backend',

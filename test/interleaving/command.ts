@@ -6,9 +6,9 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave`: makes up to `runs` runs with successive seeds. Prints the end of the trace of
- * a run with a violation, and stops after that run unless `keep-going` is set. Then prints the
- * verdict. Resolves with the exit code.
+ * `pnpm interleave`: executes the runs that the options select. If a run has a violation, prints
+ * the end of the run's trace, and starts no more runs unless `keep-going` is set. At the end,
+ * prints the verdict. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -51,9 +51,8 @@ export async function interleave(args: readonly string[]): Promise<number> {
     await servers.close();
   }
   const { user, system } = process.cpuUsage(startedCpu);
-  print(
-    `${Math.round((user + system) / 1_000 / reports.length)} ms of CPU per run, without that of Postgres`,
-  );
+  const cpuMs = Math.round((user + system) / 1_000 / reports.length);
+  print(`this process used ${cpuMs} ms of CPU time per run`);
   return verdict(reports, performance.now() - startedMs);
 }
 

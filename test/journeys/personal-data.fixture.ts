@@ -11,8 +11,8 @@ export function newMarker(place: string): string {
 }
 
 /**
- * The marker in plain text, in hex and in base64. Base64 needs three forms, because the text
- * depends on the marker's offset modulo 3 in the encoded bytes.
+ * The marker in plain text, in hex and in base64. There are three base64 forms, because the
+ * characters depend on the number of bytes before the marker, modulo 3.
  */
 function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);

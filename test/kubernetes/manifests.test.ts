@@ -139,8 +139,8 @@ test('no manifest contains a secret, and each secret is referred to by name', ()
 });
 
 /**
- * The names of the policies that allow connections to addresses outside the cluster: a rule for
- * outgoing connections names an `ipBlock`, or has no `to`.
+ * The names of the policies that allow connections to addresses outside the cluster. Each of them
+ * has an `egress` rule without `to`, or with an `ipBlock` in `to`.
  */
 function outward(manifests: typeof all): string[] {
   return ofKind(manifests, 'NetworkPolicy')
@@ -221,7 +221,7 @@ test('links are handed over before the next dispatcher may leave', () => {
     .behavior;
   const { terminationGracePeriodSeconds: graceSeconds } =
     deployment('dispatcher').spec.template.spec;
-  // A refused node waits at most 30 s before it connects again. A dispatcher enters its links into
+  // A node waits at most 30 s before each attempt to connect. A dispatcher enters its links into
   // the fleet registry again every 30 s.
   const handOverSeconds = graceSeconds + 30 + 30;
   expect(scaleDown.policies).toHaveLength(1);

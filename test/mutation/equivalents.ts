@@ -90,7 +90,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'f4acbbedc791',
     file: 'packages/queue/src/fleet-scripts.ts',
-    change: 'a page of nodes that is just large enough is read again',
+    change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
       'Redis runs the script atomically, so the second read shows the same state in a larger page, and the chosen node is equally good.',
   },

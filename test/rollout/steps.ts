@@ -4,8 +4,8 @@ import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
 /**
- * The phases of a run. `quiet` begins with `Balancer.open`, and then neither starts nor ends a
- * process. `rolled` replaces the processes one by one. `scaled` changes their number.
+ * The phases of a run. In `quiet`, no process starts or ends after `Balancer.open`. `rolled`
+ * replaces the processes one by one. `scaled` changes their number.
  */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 

@@ -17,7 +17,7 @@ export interface Worker {
   readonly kill: () => Promise<void>;
 }
 
-/** The worker ends when this process ends. */
+/** The worker process exits when its parent process exits. */
 export function startWorker(name: string, env: NodeJS.ProcessEnv): Worker {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'worker.ts'), {
     env: { ...process.env, ...env, SIMULATION_NAME: name },

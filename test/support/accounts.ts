@@ -32,7 +32,7 @@ export interface Accounts {
   /** Creates a tenant whose rate limit is far above what tests send. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
-  /** Creates a node that may have up to `slotsMaxMax` slots, the highest limit of any node. */
+  /** Creates a node with the slot limit `slotsMaxMax`, the highest that a node can have. */
   node(name: string): Promise<NodeCredentials>;
   /**
    * Replaces the webhook secret of a tenant, and returns the new secret. The previous secret stays

@@ -55,7 +55,7 @@ const checks = [
         AND (e.hold <> s.quote_max_micros OR e.charge + e.release <> e.hold OR e.charge <> COALESCE(s.charged_micros, 0))`,
   },
   {
-    violation: 'a submission in flight does not have exactly one ledger entry, its hold',
+    violation: 'the ledger entries of a submission in flight are not exactly one hold',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s
       WHERE state IN ('pending', 'dispatched', 'running', 'settling')
         AND (SELECT array_agg(type ORDER BY type) FROM ledger_entries e WHERE e.submission_id = s.id) IS DISTINCT FROM ARRAY['hold']`,

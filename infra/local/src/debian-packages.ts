@@ -66,8 +66,8 @@ export async function fetchFromRelease(
   dir: string,
   release: string,
   /**
-   * The packages of the programs and of all their dependencies, such as the loader and the C
-   * library. A dependency may be left out if this machine has a new enough version of it.
+   * The packages of the programs to fetch, and of all their dependencies, such as the C library.
+   * Leave out a dependency only if this machine has a version that the programs work with.
    */
   packages: readonly string[],
   finish: (unpacked: string) => void,

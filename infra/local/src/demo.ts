@@ -25,8 +25,8 @@ export interface Demo {
 }
 
 /**
- * The longest wait until the demo submission is assigned. The wait from then until its end has the
- * same limit. Simulated nodes and a browser need 1 to 3 s.
+ * `follow` waits at most this long until a node of this stack logs the assignment. After that, it
+ * waits at most this long until the submission ends. A run takes 1 to 3 s.
  */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;

@@ -14,8 +14,8 @@ export interface Migration {
 }
 
 /**
- * Applies the migrations of this checkout. If `isAlone`, also applies those that earlier builds do
- * not work with, and then does the reseal if `svc migrate` asks for one.
+ * Runs `svc migrate`. If `isAlone`, runs it with `--raise-floor`, and then reseals all sealed data
+ * if that is due.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   // `--raise-floor` also applies migrations that earlier builds do not work with. This is safe if
@@ -26,7 +26,7 @@ export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promi
   const applied = result.get('applied');
   const names = Array.isArray(applied) ? applied.map(String) : [];
   say(names.length === 0 ? 'up to date' : `applied ${names.join(', ')}`);
-  // After `--raise-floor`, a `next` always asks for a reseal.
+  // After `--raise-floor`, `svc migrate` prints `next` only if a reseal is due.
   if (!result.has('next') || !isAlone) return;
   await svc(['master-key', 'rotate', '--alone'], env);
   say('resealed all secrets and personal data');

@@ -4,9 +4,9 @@ export class Refusal extends Error {
 }
 
 /**
- * Thrown if an argument or option is missing, or if two different ones exclude each other.
- * `svc listen` and `svc trigger` also throw it for other wrong usage. The message says what to
- * correct. Exit code 2.
+ * Thrown if an argument or an option is missing, or if an option excludes a different option or an
+ * argument. `svc listen` and `svc trigger` also throw it for other wrong usage. The message says
+ * what to correct. Exit code 2.
  */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';

@@ -118,7 +118,7 @@ test('a paid intent that is not credited is shown with the cause that holds', as
   expect(await json('purchase-intent', 'show', late)).toMatchObject({
     status: 'pending',
     paidAmount: 5,
-    reason: expect.stringContaining('was found only after its grace ended'),
+    reason: expect.stringContaining('was found only after the grace of the intent'),
   });
 });
 
@@ -178,7 +178,7 @@ test('an unexplained payment is assigned once, with a reason that the audit log 
   const owner = await fixture.tenant(0);
   const wireId = toWireId('tnt', owner);
   const signature = await pay(4n * usdc, 'unknown');
-  const assign = (credits: string, reason = 'sent without the link') =>
+  const assign = (credits: string, reason = 'paid without the reference') =>
     svc(
       'solana',
       'assign',
@@ -211,7 +211,7 @@ test('an unexplained payment is assigned once, with a reason that the audit log 
   const { unexplained } = await json('solana', 'status');
   expect(JSON.stringify(unexplained)).not.toContain(signature);
   const audited = await svc('audit', 'list', '--subject', wireId, '--json');
-  expect(audited.stdout).toMatch(/solana\.assign[^]*sent without the link/);
+  expect(audited.stdout).toMatch(/solana\.assign[^]*paid without the reference/);
 });
 
 test('a payment that an operator granted before it was read neither grants again nor is unexplained', async () => {

@@ -36,7 +36,7 @@ import type {
 } from './types.ts';
 
 /**
- * A method throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. After a
+ * A failed call throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. After a
  * temporary error (CONTRACT 11) the client repeats the call, unless the comment of the method says
  * that it does not.
  */

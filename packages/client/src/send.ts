@@ -9,8 +9,8 @@ export interface RequestParts {
   readonly path: string;
   readonly body?: string | undefined;
   /**
-   * True if the request is sent without a signature. An error status is then a result too, such as
-   * the 503 of `GET /ready`.
+   * If true, the request has no signature, and an answer with an error status can be a result.
+   * Example: the 503 of `GET /ready`.
    */
   readonly isOpen?: true;
 }

@@ -179,9 +179,9 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node sends this frame when two conditions hold. The service has recorded every submission of
- * the node's history. The service has acknowledged the outcome of each submission that is only in
- * the history, not in the node's journal.
+ * The node sends this frame after the service has recorded every submission of the node's history.
+ * For each submission without an entry in the node's journal, the service must also have
+ * acknowledged the outcome.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -16,9 +16,9 @@ export const backlogMemoryMs = 300_000;
  */
 export const contentionMs = 60_000;
 /**
- * The time after a turn before the next ask causes a turn. A turn decays the counts of asks and
- * grants, and computes `level` again. An ask of a tenant that was not asking before (`isAsking`)
- * causes a turn at once.
+ * While slots are short, an ask causes a turn in two cases: the last turn was at least this long
+ * ago, or the tenant did not count as asking before (`isAsking`). A turn decays the counts of asks
+ * and grants, and computes `level` again.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */

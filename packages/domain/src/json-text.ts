@@ -25,7 +25,7 @@ function escapedUnit(text: string, offset: number): Escaped {
 
 /**
  * `from` is after the opening quote. Returns the fault, or the offset after the closing quote.
- * Without that quote, the offset is at the end of the text or beyond.
+ * Without a closing quote, the offset is at the end of the text or beyond.
  */
 function scanString(text: string, from: number): number | JsonTextFault {
   let offset = from;

@@ -5,8 +5,8 @@ import { tiers } from './rate-card.ts';
 test('limits that depend on each other agree', () => {
   expect(limits.secondOfferAfterMs).toBeLessThan(limits.offerTimeoutMs);
   expect(limits.offerTimeoutMs).toBeLessThan(limits.dispatchDeadlineMs);
-  // A node gets `assign` or `revoke` before it drops an accepted offer. This holds even if it
-  // accepts right after the hold, and the submission is rejected as late as possible.
+  // A node's timer for an accepted offer starts at the hold or later. Even if it starts at the
+  // hold, it ends after the dispatch deadline and the grace that follows.
   expect(limits.dispatchDeadlineMs + limits.dispatchGraceMs).toBeLessThan(
     limits.acceptedOfferVoidAfterMs,
   );

@@ -170,7 +170,7 @@ export const polledEventAgeMaxMs = 24 * 3_600_000;
 export const polledEventsMax = 1_000;
 export const pollWaitSecondsMax = 30;
 
-/** The most submissions that the reconciler of settlement settles at once (decision 9). */
+/** The most submissions that the reconciler of settlement settles concurrently (decision 9). */
 export const batchIdsMax = 64;
 
 export const ledgerAuditIntervalMs = 300_000;

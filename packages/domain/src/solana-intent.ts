@@ -60,8 +60,7 @@ export interface IntentTimes {
 
 /**
  * `askAtMs` is in the last tenth of an intent's life, and `askAgainAtMs` in the last tenth of its
- * grace. `referenceSpread` spreads these times over this part of the tenth, from its start. The
- * rest is left for the RPC server's answer.
+ * grace. Both are in the first 80 % of their tenth. The rest is left for the RPC server's answer.
  */
 const askSpread = 0.8;
 

@@ -50,7 +50,7 @@ export interface Agent {
 
 export const agentVersion = '0.1.0';
 
-const expiredOffer: Failure = { code: 'node_error', message: 'The offer of the job had expired.' };
+const missingOffer: Failure = { code: 'node_error', message: 'The node no longer had the offer.' };
 
 interface AcceptedOffer {
   readonly jobType: string;
@@ -268,7 +268,7 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
     // The node has dropped this offer, and may have given the slot to another submission. The
     // refusal reports a failure at once. Otherwise the submission in `frame` would end only later,
     // as `not_started`.
-    state.runs.refuse(submissionId, expiredOffer);
+    state.runs.refuse(submissionId, missingOffer);
     return;
   }
   const { jobType, maxNodeSeconds } = accepted;

@@ -22,7 +22,8 @@ export interface HistoryEntry {
 
 /**
  * The submissions of the last 7 days, to report in a recovery (CONTRACT 7, "Recovery"). A rewrite
- * of the file drops older entries. It also drops the oldest if there are more than `entriesMax`.
+ * of the file drops older entries. If more than `entriesMax` entries are left, the rewrite drops
+ * the oldest ones until `entriesMax` are left.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];

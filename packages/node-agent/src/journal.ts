@@ -51,8 +51,8 @@ export interface Journal {
    */
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
-   * Marks an assignment as begun and removes its payload. Resolves with `claimed` when both are on
-   * disk. Only one of several processes gets `claimed`.
+   * Replaces an assignment on disk with a `begun` entry, which has no payload. Resolves with
+   * `claimed` when the `begun` entry is on disk. At most one of several processes gets `claimed`.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
@@ -101,9 +101,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // `claimBegin` removes the payload before the run starts, so this run has not started. An entry
-  // without `maxNodeSeconds` is an exception: it is from an older agent, which kept the payload
-  // during the run.
+  // This file still has the payload. `claimBegin` removes the payload before the run starts, so the
+  // run has not started. If `maxNodeSeconds` is missing, the file is from an older agent. That
+  // agent kept the payload, so the run may have started.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

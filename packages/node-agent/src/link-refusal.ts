@@ -40,7 +40,7 @@ export function explainRefusal({ status, body }: LinkRefusal): string {
     return 'The link reached the service without TLS. Use a wss:// address. If that fails, ask the operator.';
   }
   if (status === 429) {
-    return 'The service has refused too many links from this IP address. Wait a minute.';
+    return 'Many links from this IP address were refused, so the service refuses this one too. Wait a minute.';
   }
   if (status >= 500) return 'The service is unavailable now. If it stays so, ask the operator.';
   return `The service refused the link with status ${status}. ${detail}`.trim();

@@ -114,7 +114,7 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
       const owner = ownerOfSlot(await discover(cluster), slot);
       if (owner === undefined || !this.connecting) {
         this.firstError = new Error(
-          `no reachable server of the cluster has the hash slot of ${key}`,
+          `found no reachable owner of the hash slot of ${key}, or the connection was closed`,
         );
         this.stream = new Socket().destroy();
         return this.stream;

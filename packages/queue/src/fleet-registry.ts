@@ -20,8 +20,8 @@ export interface FleetNode {
   readonly dispatcherId: string;
   readonly linkId: string;
   /**
-   * 0 for a new link, otherwise the number that `join` returned for this link. `join` gives a new
-   * link a higher number than the node's previous link had.
+   * The number of the link in the registry. 0 before the first `join` of the link, then the number
+   * that `join` returned. `join` gives a new link a higher number than the node's previous link.
    */
   readonly epoch: number;
   /**

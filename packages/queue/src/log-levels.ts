@@ -33,9 +33,8 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * A process adds this allowance for a slow call to the age that it sends. Without the allowance,
- * `follow` could compute too late a start of the process, and ignore a level that was set just
- * after the real start.
+ * A process adds this to its age, because time passes until Redis runs `follow`. If the age were
+ * too low, `follow` could ignore a level that was set after the process started.
  */
 const travelAllowanceMs = 1_000;
 

@@ -46,11 +46,9 @@ export interface Producer {
   close(): Promise<void>;
 }
 
-/**
- * The most failed jobs that each queue keeps for an operator. When a job fails, those that failed
- * longer than `failedJobAgeSecondsMax` ago are deleted too.
- */
+/** The most failed jobs that each queue keeps for an operator. */
 const failedJobsMax = 1_000;
+/** A job that failed longer ago than this is deleted when the next job of its queue fails. */
 const failedJobAgeSecondsMax = 7 * 24 * 3600;
 const retryBackoffMs = 1_000;
 const eventStreamLengthMax = 1_000;

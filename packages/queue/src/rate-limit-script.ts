@@ -12,10 +12,10 @@ const aheadMs = 20;
 export const aheadLeaseMs = 10_000;
 
 /**
- * The domain's `takeToken` in Lua. KEYS[1]: prefix of all buckets.
+ * `takeToken` in Lua. KEYS[1]: prefix of all buckets.
  *
- * - ARGV: gateway, then per token: bucket, tokens per second, burst, 1 if already given
- * - Returns per token: 1 if taken, else 0; tokens left; how many may be given ahead
+ * - ARGV: gateway, then per token: bucket, tokens per second, burst, 1 if given in advance
+ * - Returns per token: 1 if taken, else 0; tokens left; `aheadMax` of `KnownBucket`
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')

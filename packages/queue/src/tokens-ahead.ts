@@ -2,8 +2,8 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway stops giving tokens of a bucket in advance this long before its lease of the bucket
- * ends. Redis can still take these tokens before another gateway gets the lease.
+ * During the last `leaseMarginMs` of its lease of a bucket, a gateway gives no tokens in advance.
+ * This leaves Redis time to take the tokens already given, before another gateway gets the lease.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;

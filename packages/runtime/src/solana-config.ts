@@ -3,9 +3,8 @@ import { Type, type Static, type TObject } from 'typebox';
 import { cannotStart } from './run-main.ts';
 
 /**
- * The exit status if a required variable of the rail is missing, or if its value passes the schema
- * `solanaConfig` but a later check refuses it (CONTRACT 8). A value that the schema refuses gives
- * exit status 1.
+ * The exit status if a variable that the rail requires is not set, or if the service refuses its
+ * value (CONTRACT 8). An invalid value of any other variable gives exit status 1.
  */
 export const railRefusedStatus = 2;
 

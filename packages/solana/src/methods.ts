@@ -3,7 +3,10 @@ import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/d
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
-/** Calls request this commitment explicitly, because the default of a server may differ. */
+/**
+ * The commitment that is requested for signatures, transactions and accounts. It is always sent,
+ * because the default of a server may differ.
+ */
 const finalized = 'finalized';
 
 export interface ListedSignature {

@@ -73,8 +73,9 @@ export async function openStoreOrRefuse(
 }
 
 /**
- * The limit of a wait for Redis at the start of a service (`guardRedis` has a shorter one). After
- * the limit, the service starts without Redis, because a part of its work does not need Redis.
+ * The longest wait of a starting service for its connection to Redis, or for a subscription. After
+ * this time, the service starts anyway, because a part of its work does not need Redis. The earlier
+ * wait in `guardRedis` has its own limit.
  */
 export const redisWaitMsMax = 2_000;
 

@@ -173,7 +173,7 @@ export async function newSubmission(
   };
 }
 
-/** A UUIDv7, in the format of the runtime package. */
+/** Makes a UUIDv7 with the current time. */
 function newId(): string {
   const hex = Date.now().toString(16).padStart(12, '0');
   const random = randomUUID();

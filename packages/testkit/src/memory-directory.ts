@@ -5,8 +5,8 @@ import path from 'node:path';
 const memory = '/dev/shm';
 const namePattern = /^svc-run-(\d+)-/;
 /**
- * `memory` must have this many free bytes, and this process as many bytes of available memory. A
- * run of all tests uses at most 2 GiB.
+ * Both the free bytes of `/dev/shm` and `process.availableMemory()` must be at least this number.
+ * A run of all tests uses at most 2 GiB.
  */
 const roomBytesMin = 6 * 1024 ** 3;
 

@@ -21,8 +21,8 @@ export async function endStack({
 }
 
 /**
- * Stops the process of a slot. Throws if the process does not exit with 0. Does nothing if the
- * process has already ended.
+ * Stops the process `slot.current`. Throws if this process does not exit with 0. Does nothing if it
+ * has already ended.
  */
 async function endSlot(slot: Slot): Promise<void> {
   if (!slot.current.isRunning()) return;

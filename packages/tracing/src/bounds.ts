@@ -1,12 +1,12 @@
 /**
- * The result of `wallClock` jumps to the system's time if the two differ by more than this, for
- * example after a change of the system's time.
+ * If the clock that `wallClock` returns differs from the system's time by more than this, the clock
+ * jumps to the system's time. They differ, for example, after a change of the system's time.
  */
 const driftMsMax = 50;
 
 /**
- * Makes a clock of Unix time in milliseconds, with the resolution of the monotonic clock. The wall
- * clock has only whole milliseconds, and some spans are shorter than a millisecond.
+ * Returns a clock of Unix time in milliseconds, with the resolution of `monotonicMs`. The time from
+ * `nowMs` has only whole milliseconds, and some spans are shorter than a millisecond.
  */
 export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();

@@ -2,7 +2,10 @@ import type { SpanExport } from './export-spans.ts';
 import { placeSpan, subjectsOf, type TenantContexts } from './place-spans.ts';
 import type { EndedSpan } from './span-data.ts';
 
-/** `close` waits a limited time. A span that is not exported by then may get no result. */
+/**
+ * The result of the export of a span. If `close` resolves before the export has ended, the span may
+ * get no result.
+ */
 export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 
 /** The most spans that wait for the export. Further ones are dropped and counted. */

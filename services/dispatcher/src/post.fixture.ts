@@ -13,8 +13,8 @@ export interface PostOptions {
    */
   readonly maxMicros?: bigint;
   /**
-   * The facts of the submission that are in the job. The job's sending time is `agoMs` before the
-   * current time of the fixture's clock. Without `says`, the job contains no facts.
+   * If set, the job contains facts about the submission, with this `targetHost`. The `sentAtMs` of
+   * the job is `agoMs` before the current time of the fixture's clock.
    */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
   /** The longest wait for the reply of the dispatcher. The default is 8 s. */

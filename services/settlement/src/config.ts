@@ -44,14 +44,14 @@ export const settlementConfig = Type.Object({
     maximum: 3_650,
     default: usageRetentionDaysDefault,
     description:
-      'days from the creation of a submission to the deletion of its usage reports (a whole month at a time), 30 to 3650',
+      'the fewest days from the creation of a submission to the deletion of its usage reports, 30 to 3650',
   }),
   DELIVERY_RETENTION_DAYS: Type.Integer({
     minimum: retentionDaysMin,
     maximum: 3_650,
     default: deliveryRetentionDaysDefault,
     description:
-      'days from the creation of deliveries and events to their deletion, with all attempts (a whole month at a time), 30 to 3650',
+      'the fewest days from the creation of a delivery or event to its deletion (attempts are kept as long as their delivery), 30 to 3650',
   }),
 });
 export type SettlementConfig = Static<typeof settlementConfig>;

@@ -5,9 +5,8 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults of the ledger. NaN if the status of the audit is missing or
-   * unreadable. If no fault is known, NaN also if the last audit failed or no audit has ended,
-   * otherwise 0.
+   * The number of known faults of the ledger. NaN instead of 0 if the last audit failed or no audit
+   * has ended. NaN if the status of the audit is missing or cannot be read.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

@@ -46,7 +46,10 @@ export function afterAttempt(
   return { url, timeouts, openUntilMs: nowMs + Math.min(nextIntervalMs, breakerPauseMsMax) };
 }
 
-/** True while the breaker is open, and afterwards until an attempt closes it. */
+/**
+ * True from the time when the breaker opens until an attempt closes it. It stays true when
+ * `openUntilMs` has passed.
+ */
 export function isProbed(breaker: Breaker): boolean {
   return breaker.timeouts >= breakerTimeoutsMax;
 }

@@ -61,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'dropped events that were too old to be polled, or deleted webhook endpoints that were no longer in use',
+        'tidied webhook endpoints: `dropped` counts events that poll endpoints no longer keep, `deleted` counts retired endpoints',
       );
   }
 

@@ -237,8 +237,8 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the endpoint's state can be deleted. A `cappedUntilMs` in this state may be lost, because
- * the next claim returns the remaining time as `postponedMs`.
+ * True if the `Endpoint` can be deleted from memory. Its `cappedUntilMs` can be deleted too,
+ * because the next claim returns the remaining time as `postponedMs`.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

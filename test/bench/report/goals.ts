@@ -44,8 +44,8 @@ export const goalNames = {
   twoLifeCpu: 'two of each service relative to one of each, whole life: CPU',
   twoLifeRate: 'two of each service relative to one of each, whole life: rate',
   firstWebhook: 'settled → first webhook at half load: p99',
-  growthCpu: 'ten million rows / ten thousand: CPU',
-  growthP50: 'ten million rows / ten thousand: p50',
+  growthCpu: '`--seed-rows` submissions relative to 10,000 submissions: CPU',
+  growthP50: '`--seed-rows` submissions relative to 10,000 submissions: p50',
   deadNode: 'a node falls silent → the fleet no longer counts it: slowest',
   cancel: 'cancel → node’s frame: p99',
 } as const;

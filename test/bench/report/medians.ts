@@ -80,8 +80,8 @@ export function ratiosOf(
 }
 
 /**
- * Like `ratiosOf`, for a latency. The ratio of a round is infinite if the first system did not keep
- * up with its rate in this round.
+ * Like `ratiosOf`, for a latency. The ratio of a round is infinite if `isHeld` is false for the
+ * first system's sample of this round.
  */
 export function latencyRatiosOf(
   samples: readonly (readonly Sample[])[],

@@ -1,10 +1,11 @@
 /**
- * SQL for rows of past months. In each `INSERT`:
+ * SQL for rows of past months. In `source`:
  *
- * - `$1`: the tenants' ids, `$6`: their number.
- * - `$2`, `$3`: its first and last submission.
- * - `$4`: the number of submissions in all.
+ * - `$1`: the ids of the tenants.
+ * - `$2`, `$3`: the first and last `n`.
+ * - `$4`: the number of all submissions.
  * - `$5`: a tenant's first balance in micros.
+ * - `$6`: the number of tenants.
  * - `$7`: now.
  */
 
@@ -30,8 +31,8 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * One row for each submission. `seat` is the index of its tenant. `turn` is the number of earlier
- * submissions of this tenant. `place` is `seat + turn` and decides the state.
+ * One row for each submission `n`, counted from 1. `seat` is the index of its tenant. `turn` is the
+ * number of earlier submissions of this tenant. `place` is `seat + turn` and decides the state.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,

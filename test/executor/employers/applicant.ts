@@ -32,8 +32,8 @@ export const consentLabel = 'I have read the privacy notice and agree to it.';
 const resumeBytesDefault = 20_000;
 
 /**
- * A file whose content repeats the canary, so a search for the canary also finds a part of the
- * file.
+ * A file whose content repeats the canary, so a search for the canary also finds an incomplete copy
+ * of the file.
  */
 function fileOf(name: string, canary: string, bytes: number): ApplicantFile {
   const content = Buffer.alloc(bytes, `${canary} `);

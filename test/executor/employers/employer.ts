@@ -40,7 +40,10 @@ export interface Employer {
   /** The address of the application page. Its host is only in the map `hosts`, not in the DNS. */
   readonly url: string;
   readonly port: number;
-  /** Maps each `name:port` of the fixture to the address of the server, for `--map-host`. */
+  /**
+   * For `--map-host`. Each key is a host name of the fixture with `:80`. Each value is the address
+   * and the port at which the server listens.
+   */
   readonly hosts: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
   readonly fields: readonly Field[];
   /** Each application that arrived whole, in the order of arrival. */

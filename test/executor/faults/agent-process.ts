@@ -20,7 +20,7 @@ export interface AgentOptions {
   readonly slots: number;
   /** The file that the agent starts from: its source or its bundle. */
   readonly entry: string;
-  /** The name of an injected bug. The agent must then start from its source. */
+  /** The name of an injected bug. If given, `entry` must be the source of the agent. */
   readonly bug?: string;
 }
 

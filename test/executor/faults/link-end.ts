@@ -82,7 +82,7 @@ export async function startLinkEnd(): Promise<LinkEnd> {
     async ended(submissionId) {
       const submission = state.submissions.get(submissionId);
       await until(state, () => submission?.ended !== undefined);
-      if (submission?.ended === undefined) throw new Error(`${submissionId} was never assigned`);
+      if (submission?.ended === undefined) throw new Error(`${submissionId} has not ended`);
       return submission.ended;
     },
     cut: () => state.socket?.terminate(),

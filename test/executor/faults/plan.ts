@@ -24,9 +24,9 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * After the strike, the agent is restarted and killed again for each of these numbers. The kill
-   * comes when the agent has a link or this many milliseconds after the restart, whichever is
-   * first.
+   * After the strike, the agent is restarted and killed again, once for each number. The number is
+   * the milliseconds from the restart to the kill. If the agent gets a link earlier, it is killed
+   * immediately.
    */
   readonly againAfterMs: readonly number[];
   /**

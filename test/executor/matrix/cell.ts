@@ -71,7 +71,7 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
     faults.push(`the job failed with ${code} (${message}), not ${expected.code}`);
   if (expected.isReceived && submitted !== undefined)
     faults.push(
-      `the employer must receive the application, so the failure must not contain submitted, but it has submitted: ${submitted}`,
+      `the failure reports "submitted: ${submitted}", but must leave out "submitted" when the employer is expected to receive the application`,
     );
   if (!expected.isReceived && submitted !== false)
     faults.push('the failure does not report submitted: false');

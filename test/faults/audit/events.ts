@@ -77,7 +77,7 @@ function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[])
   for (const [deliveryId, webhooks] of byDelivery) {
     const numbers = webhooks.map(({ attempt }) => attempt);
     findings.expect(
-      'the attempts of a delivery have different numbers from 1 to 8',
+      'each attempt of a delivery has its own number, from 1 to 8',
       new Set(numbers).size === numbers.length && numbers.every((n) => n >= 1 && n <= 8),
       deliveryId,
       () => `attempts ${numbers.join(', ')} arrived`,

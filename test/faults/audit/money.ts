@@ -6,8 +6,8 @@ import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /**
- * Checks the books of a tenant. Compares figures that the tenant reads with the grants of the run,
- * and with prices that are calculated without the product's code.
+ * Checks a tenant's balance, account statement and charges. Calculates the expected charges without
+ * the product's code.
  */
 export function auditBooks(findings: Findings, books: TenantBooks, grants: readonly Grant[]): void {
   auditBalance(findings, books, grants);

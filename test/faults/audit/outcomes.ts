@@ -48,7 +48,7 @@ function auditApplication(
       record?.id === submissionIdOf(application) &&
       canonical(record?.quote) === canonical(created['quote']);
     findings.expect(
-      'every creation answered 200 or 201 has a submission with the quote of the answer',
+      'every creation that got the answer 200 or 201 has a submission with the id and the quote of that answer',
       isThere,
       key,
       () => `the answer was ${canonical(created)}, but the record is ${inWords(record)}`,
@@ -106,7 +106,7 @@ async function replay(
   });
   const expected = canonical({ ...created, idempotent: true });
   findings.expect(
-    'every replay of a reported creation gets 200 and the reported body',
+    'every replay of a creation that got 200 or 201 gets 200 and the same body with `"idempotent": true`',
     answer?.status === 200 && canonical(answer.body) === expected,
     key,
     () =>

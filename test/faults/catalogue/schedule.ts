@@ -61,7 +61,7 @@ function pickKind(random: Random): FaultKind {
     if (die < kind.weight) return kind;
     die -= kind.weight;
   }
-  throw new Error('the weights of the fault kinds do not add up');
+  throw new Error('no fault kind was drawn: check the weights in the catalogue');
 }
 
 function both(one: Fault, other: Fault): Fault {

@@ -43,7 +43,7 @@ export const fenceBugs: readonly InjectedBug[] = [
   },
   {
     name: 'fence-retries',
-    what: 'the page may send the application again after the submission request was cut',
+    what: 'after the submission request was cut, the fence lets the page send the application again',
     caughtBy,
     edits: [
       {

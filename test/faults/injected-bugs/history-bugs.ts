@@ -17,8 +17,8 @@ function cached(key: string, read: string, ageMs: string): string {
 }
 
 /**
- * Bugs that change no final balance. They show in the history of a run: in its answers, its order
- * of entries, or its attempts of deliveries.
+ * Bugs that change no final balance. They are visible in the records that test/history checks:
+ * answers, ledger entries and webhooks.
  */
 export const historyBugs: readonly InjectedBug[] = [
   {

@@ -28,7 +28,7 @@ export interface LoadOptions {
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * The patience of a tenant that sends each creation only once. If the creation gets no answer, the
+ * The patience of a tenant that never retries a creation. If the creation gets no answer, the
  * service must end the submission without a second request from the tenant.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
@@ -166,8 +166,8 @@ interface Patience {
   /** The most requests for one creation, whatever their answers. */
   readonly triesMax: number;
   /**
-   * If true, the tenant repeats no request after the answer `dispatch_unavailable`. If false, it
-   * repeats only its first and its second request after this answer.
+   * If true, the tenant gives up after the answer `dispatch_unavailable`. If false, it repeats a
+   * request that got this answer, unless the request was its third or a later one.
    */
   readonly givesUp: boolean;
 }

@@ -85,7 +85,7 @@ export class Seen {
     if (!isDecisive(answer)) return;
     switch (answer.status) {
       case 201:
-        // The answer to a replay may arrive before the `201`, but only one `201` may arrive.
+        // The `200` of a replay can arrive before the `201`. A second `201` is a violation.
         if (application.isFirstAnswered) this.complain(key, 'was answered 201 twice');
         application.isFirstAnswered = true;
         return this.noteCreated(application, answer.body);

@@ -42,7 +42,7 @@ export interface Tallies {
 
 const slotsPerNode = 2;
 const startMs = 1_795_000_000_000;
-/** The model of a run keeps its slot for 0.5 to 1.5 times this duration. */
+/** A reservation keeps its slot for 0.5 to 1.5 times this duration. */
 export const runMs = 2_000;
 /** Requests in this time at the start of a trial are not counted. */
 const warmUpMs = 10_000;

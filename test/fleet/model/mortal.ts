@@ -117,8 +117,8 @@ export class Mortal {
   }
 
   /**
-   * Wraps `store.db`, the Prisma client, or one of its Prisma models. Each call of a method counts
-   * as one statement.
+   * Wraps the Prisma client `store.db` or one of its models. Each call of a method counts as one
+   * statement.
    */
   #client<Client extends object>(client: Client): Client {
     return new Proxy(client, {

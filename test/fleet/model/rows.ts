@@ -66,7 +66,7 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
       complain(`was given to or executed by ${nodeId}, but its row names the node ${row.node_id}`);
   }
   if (seen.beginSentTo.size > 0 && !row.begun)
-    complain('a node got begin, but its row has no start time');
+    complain('has no start time in its row, although a node got begin');
   if (auditor.sees(row.node_id)) compareOutcome(auditor, wireId, row);
   const events = (row.events ?? []).filter((type) => type !== 'submission.late_outcome');
   if (events.length !== (row.state === 'rejected' ? 0 : 1))

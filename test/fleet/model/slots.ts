@@ -3,9 +3,9 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * Longer than `stoppedDeadlineMs` and `enterAgainAfterMs`, both 30 s. After the first, a dispatcher
- * frees the slot of a stopping run. The second is the interval at which a dispatcher enters each
- * link in the registry again.
+ * Longer than `stoppedDeadlineMs` and `enterAgainAfterMs`, both 30 s. After at most
+ * `stoppedDeadlineMs`, a dispatcher frees the slot of a stopping run. About every
+ * `enterAgainAfterMs`, it enters each link in the registry again.
  */
 const slotsBackMs = 31_000;
 

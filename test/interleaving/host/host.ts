@@ -11,7 +11,10 @@ export interface Host {
   nat(below: number): number;
 }
 
-/** Contains the simulated process that runs the current code. Empty outside such a process. */
+/**
+ * `getStore` returns the `Host` of the simulated process in which the current code runs. Outside a
+ * simulated process it returns undefined.
+ */
 export const hosts = new AsyncLocalStorage<Host>();
 
 let waitingImmediates = 0;

@@ -11,7 +11,7 @@ export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
 
-/** Maps the `Host` of each simulated process to the network through which the process dials. */
+/** The dialer of each simulated agent, by the agent's `Host`. */
 export const dialers = new WeakMap<object, Dialer>();
 
 const connecting = 0;
@@ -78,7 +78,7 @@ export class WebSocket extends SimulatedSocket {
     super();
     const host = hosts.getStore();
     const dialer = host === undefined ? undefined : dialers.get(host);
-    if (dialer === undefined) throw new Error('a WebSocket was opened outside a simulated process');
+    if (dialer === undefined) throw new Error('a WebSocket was opened outside a simulated agent');
     const headers = { ...options.headers, 'sec-websocket-protocol': protocols.join(',') };
     dialer.dial(this, { target: url.pathname + url.search, headers });
   }

@@ -63,8 +63,8 @@ export interface Rates {
  */
 const transitMsMax = 3_000;
 /**
- * The longest stall of a process. It is shorter than 10 s, the product's time limit of a
- * transaction. The simulation raises this limit to an hour (host/hooks.ts).
+ * The longest delay of an event whose process is stalled. It is shorter than the product's
+ * `transactionTimeoutMs`, which is 10 s outside the simulation.
  */
 const stalledMsMax = 9_000;
 
@@ -72,8 +72,8 @@ const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 /**
- * The largest delay of a slow event. It is so large that a node can link to another dispatcher and
- * get work there during the delay.
+ * The limit of a slow event's delay, in steps. Within so many steps, a node can link to another
+ * dispatcher and get work there.
  */
 const slowStepsMax = 500;
 
@@ -217,8 +217,8 @@ export class Scheduler {
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
     const hasBlocked = this.quiet.hasBlocked;
-    // A statement that may wait for a lock is not sent while another one waits. Otherwise Postgres,
-    // and not the seed, would decide which of the two runs first.
+    // A statement with `mayWait` is not sent while another statement waits for a lock. Otherwise
+    // Postgres, and not the seed, would decide which of the two runs first.
     const free = [...this.#held].filter(
       (held) => !(hasBlocked && held.mayWait) && (thaws || !this.#isFrozen(held)),
     );

@@ -214,7 +214,8 @@ export function functionBodies(
   walk(parse(file, text), ({ node }) => {
     if (!isFunction(node)) return;
     const body = node['body'];
-    if (!isNode(body)) throw new Error(`${file} has a function without a body at ${node.start}`);
+    if (!isNode(body))
+      throw new Error(`${file} has a function without a body at offset ${node.start}`);
     const isBlock = body.type === 'BlockStatement' || body.type === 'FunctionBody';
     bodies.push({ at: isBlock ? body.start + 1 : body.start, end: body.end, isBlock });
   });

@@ -174,7 +174,7 @@ class Balance(TypedDict):
     available: float
     """`balance - held`. The unit is credits, with at most six decimals."""
     rebateAccrued: float
-    """The rebate on charges that has not been paid out. The unit is credits, with at most six decimals."""
+    """The unpaid rebate on charges. The unit is credits, with at most six decimals."""
     currency: Literal["credits"]
     """The unit of the amounts."""
     usdPerCredit: float
@@ -670,7 +670,7 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation."""
+    """The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation."""
     after: Union[dict[str, Any], None]
     """The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion."""
     requestId: Union[str, None]

@@ -131,7 +131,7 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
         ? `All earlier secrets of ${wireId} stop working now.`
         : `If two secrets of ${wireId} are valid, the older one stops working now.`;
     await confirm(
-      `${effect} If the node still uses such a secret, it loses its link and cannot reconnect. Go on?`,
+      `${effect} If the node still uses a secret that stops working, it loses its link and cannot reconnect. Go on?`,
       options,
     );
   }

@@ -39,9 +39,9 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 }
 
 /**
- * Copies the typical usage in `from` to each job type of `card` that has none. `svc rate-card show`
- * omits the typical usage. Without this copy, a card that was printed, edited and applied would
- * lose it.
+ * For each job type of `card` without typical usage, copies the typical usage that `from` has for
+ * this job type. `svc rate-card show` omits the typical usage. Without this copy, a card that was
+ * printed, edited and applied would lose it.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {

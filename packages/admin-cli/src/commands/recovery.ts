@@ -27,7 +27,7 @@ export function addRecoveryCommands(group: Command): void {
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',
-      'end the recovery even if nodes have not reported, or reported submissions are not in the database',
+      'end the recovery even if a node has not reported, or a reported submission is not in the database',
     ),
   ).action((options: EndOptions) => withContext((context) => end(context, options)));
 }
@@ -48,7 +48,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'If you end the recovery now, a tenant may repeat a submission that a node has done but not yet reported, and the job is then done twice. End the recovery?',
+      'If you end the recovery now, a tenant could repeat a submission that a node has already done, and the job would then be done twice. End the recovery?',
       options,
     );
   }

@@ -25,7 +25,7 @@ export function addSolanaCommands(group: Command): void {
   addCommand(group, 'assign', {
     does: 'grant credits to a tenant for an unexplained payment, once',
     examples: [
-      'svc solana assign 5VER… --tenant tnt_… --credits 500 --reason "sent without the link"',
+      'svc solana assign 5VER… --tenant tnt_… --credits 500 --reason "paid without the reference"',
     ],
   })
     .argument('<signature>', 'the signature of the payment')

@@ -16,7 +16,7 @@ export function timelineOf(trace: SubmissionTrace): TimelineEntry[] {
     ...ending(trace),
     ...trace.events.flatMap(eventLines),
   ];
-  // The sort is stable, so entries with the same time, such as those of one transaction, keep the
+  // The sort is stable, so lines with the same time, such as those of one transaction, keep the
   // order above. In that order a cause comes before its effect.
   return lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }

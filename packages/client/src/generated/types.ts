@@ -81,7 +81,7 @@ export interface Balance {
   readonly held: number;
   /** `balance - held`. The unit is credits, with at most six decimals. */
   readonly available: number;
-  /** The rebate on charges that has not been paid out. The unit is credits, with at most six decimals. */
+  /** The unpaid rebate on charges. The unit is credits, with at most six decimals. */
   readonly rebateAccrued: number;
   /** The unit of the amounts. */
   readonly currency: 'credits';
@@ -551,7 +551,7 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation. */
+  /** The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
   /** The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;

@@ -17,9 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * The settings that the change names, or the id of the endpoint or key and what a tenant can set.
- * For a rotation: facts such as `valid` (`before`) and `overlapMs` (`after`). `before` of a
- * creation and `after` of a deletion are null.
+ * For settings: the settings that the change names. For an endpoint or key: its id and the members
+ * that a tenant chooses. For a rotation: facts such as `overlapMs`. Null before a creation and
+ * after a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

@@ -8,7 +8,8 @@ export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
  * One attempt of the current round. Until the result of the attempt is recorded, the nullable
- * members are null. They stay null if the process that made the attempt crashed before that.
+ * members are null. They stay null if the process that makes the attempt crashes before it records
+ * the result.
  */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),

@@ -157,7 +157,7 @@ export const ApplicantProfile = Type.Object({
   coverLetter: optionalText('The cover letter as text.', proseLengthMax),
   answers: optionalList(
     Answer,
-    'Answers to the questions of the form. If a question has an answer here, the other members are not used for it. Fields for files are filled only from `files`.',
+    'Answers to the questions of the form. For a question that is listed here, no other member of the profile is used. Fields for files are filled only from `files`.',
   ),
   eeo: Type.Optional(Eeo),
   consents: optionalList(

@@ -21,7 +21,7 @@ const person = {
 export const profileExamples: readonly ProfileExample[] = [
   {
     title: 'A short profile',
-    text: 'If the form asks for the parts of the name, the name is split at its last space. The resume is in the request.',
+    text: 'If the form asks for the parts of the name, the name is split at its last space. The profile contains the resume as `base64`.',
     profile: {
       basics: person,
       files: {
@@ -179,7 +179,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   {
     field: 'group of checkboxes, select that allows several options',
     answer:
-      'An array of labels. If one label is not an option, the field is not answered. Some lists show their options only when they are open. If such a list lacks a label after the node has chosen another one, the job fails with `invalid_payload`.',
+      'An array of labels. If one label is not an option, the field is not answered. Some lists show their options only when they are open. In such a list the node chooses your labels one after another. If the list has the first label but lacks a later one, the job fails with `invalid_payload`.',
   },
   { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents` or in `answers`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },

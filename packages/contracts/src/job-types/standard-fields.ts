@@ -2,8 +2,8 @@
 
 export interface StandardField {
   /**
-   * The node's adapter for an applicant tracking system (ATS) may give this role to a field of a
-   * page. Otherwise the node finds the role of the field by `autocomplete`, then by `labels`.
+   * The node looks up the role of a field in this order: in the adapter for the applicant tracking
+   * system (ATS), by `autocomplete`, by `labels`.
    */
   readonly role: string;
   /** The path of the field's member in `applicantProfile`. `[]` stands for an item of a list. */

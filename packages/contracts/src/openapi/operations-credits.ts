@@ -46,7 +46,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the statement',
     description:
-      'The movements of credits, newest first. Rebate accruals are not listed. `amount` is always positive. `balanceAfter`, `heldAfter` and `availableAfter` are the figures after the movement.',
+      'The movements of credits, newest first. The rebate on charges is listed when it is paid out, not when it accrues. `amount` is always positive. `balanceAfter`, `heldAfter` and `availableAfter` are the figures after the movement.',
     access: 'tenant',
     query: TransactionsQuery,
     answers: {

@@ -181,9 +181,9 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant (of `anyOf` or `oneOf`) must have a compatible new variant. An answer may get
- * more variants, or lose all of them, only if each old variant has a `code` or `type` with a
- * `const` (`growingMembers`).
+ * Each old variant must have a compatible new variant. An answer must not get more variants.
+ * Exception: if each old variant of an answer has a `code` or `type` with a `const`, the new answer
+ * may have more variants, or none at all.
  */
 function compareVariants(
   context: Comparison,

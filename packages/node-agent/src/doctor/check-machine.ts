@@ -53,8 +53,8 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
     ];
   }
   const refusal = refusalOfRoot(options, process.getuid?.());
-  const inSandbox = refusal ?? (await launchProblem(binary, options));
-  if (inSandbox === undefined) {
+  const problem = refusal ?? (await launchProblem(binary, options));
+  if (problem === undefined) {
     const sandbox = options.isSandboxed
       ? pass('sandbox', 'The browser runs in its sandbox.')
       : pass(
@@ -63,12 +63,14 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
         );
     return [pass('browser', `${binary} starts.`), sandbox];
   }
-  // Tries the browser without its sandbox, to find out whether the browser itself or the sandbox
-  // causes the problem in `inSandbox`.
-  const problem = await launchProblem(binary, { ...options, isSandboxed: false });
+  // If the browser starts without its sandbox, only the check `sandbox` fails. Otherwise both
+  // checks fail.
+  const browserProblem = await launchProblem(binary, { ...options, isSandboxed: false });
   const browser =
-    problem === undefined ? pass('browser', `${binary} starts.`) : fail('browser', problem);
-  const sandbox = options.isSandboxed ? inSandbox : 'Not checked: the browser does not start.';
+    browserProblem === undefined
+      ? pass('browser', `${binary} starts.`)
+      : fail('browser', browserProblem);
+  const sandbox = options.isSandboxed ? problem : 'Not checked: the browser does not start.';
   return [browser, fail('sandbox', sandbox)];
 }
 

@@ -28,7 +28,7 @@ export const settlementEvents = {
     actions.retried,
   ),
   'settlement.cancel_not_announced': warn(
-    'could not notify the dispatchers that a submission failed',
+    'could not ask the dispatchers to cancel a failed submission on its node',
     ['err', 'submissionId'],
     'Nothing: the node gets `cancel` when it next sends `start` or `usage`. If the line repeats, check Redis.',
   ),
@@ -121,7 +121,7 @@ export const solanaEvents = {
     'reference',
   ]),
   'solana.payment_added': info(
-    'a payment was added to a purchase intent, but no credits were granted for it',
+    'a payment was added to a purchase intent, but no credits were granted: the intent is closed or not yet paid in full',
     ['transaction', 'reference'],
   ),
   'solana.payment_unassigned': warn(

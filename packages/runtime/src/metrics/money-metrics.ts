@@ -115,7 +115,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Longest time in seconds since the watcher began its last complete listing of the payments to a token account with open intents, 0 if no intent is open: alert above 60',
+    help: 'Seconds since the watcher began its last complete listing of a token account, the largest value of all token accounts with open intents. Before the first listing, the time counts from the creation of the cursor, or of the intent if there is no cursor. 0 if no intent is open: alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

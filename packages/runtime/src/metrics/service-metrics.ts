@@ -101,7 +101,7 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'Endpoints to which this process makes no attempts but probes, because their requests kept timing out',
+    help: 'Endpoints that keep timing out: this process probes each of them with one attempt at a time',
   },
   svc_webhook_requests_in_flight: {
     type: 'gauge',

@@ -107,9 +107,9 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, including the accepted one. If the answer to a commit is lost, the repeat
-   * recognises the committed row by the accepted offer. If `offers` lacks that offer, the repeat
-   * returns `not_pending`.
+   * The offers to record, including the accepted one. `findCommitted` uses the accepted offer to
+   * find a commit whose answer was lost. Without an accepted offer, that commit is not found, and
+   * `commitDispatched` returns `not_pending`.
    */
   readonly offers?: readonly OfferRecord[];
 }

@@ -177,9 +177,9 @@ export function usageValues(
 }
 
 /**
- * Passes each report to `run` once, and at most one report on a submission in each call of `run`.
- * Its statement could apply only one of them. The answer is null if `run` returned none for the
- * report.
+ * Passes each report to `run` once. Each call of `run` gets at most one report on a submission,
+ * because one statement updates a row only once. The answer to a report is null if `run` returned
+ * no answer for its submission.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

@@ -58,8 +58,8 @@ export interface TenantAuditEntry {
 }
 
 /**
- * Returns at most `limit` changes of a tenant, newest first. All are older than the entry
- * `beforeId`. If `beforeId` is null, the newest change is the first.
+ * Returns at most `limit` changes of a tenant, newest first. If `beforeId` is not null, all of them
+ * are older than the entry with this id.
  */
 export async function listTenantChanges(
   { query }: Store,

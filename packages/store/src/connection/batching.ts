@@ -18,9 +18,9 @@ const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most batches in flight at once; default 1. Waiting inputs are divided among the batches
-   * that may still start (decision 9). Otherwise one batch would get all inputs: callers that are
-   * answered together also call again together.
+   * The most batches in flight; default 1. Waiting inputs are divided among the batches that may
+   * still start (decision 9). Callers that are answered together call again together. Without the
+   * division, one batch could get all their inputs.
    */
   readonly inFlightMax?: number;
   /**

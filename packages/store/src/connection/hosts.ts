@@ -62,8 +62,9 @@ interface Turn {
 }
 
 /**
- * If a host is unavailable or a standby, `connect` tries the next host. It rejects if it has tried
- * all hosts, and at once after any other error.
+ * `connect` makes at most as many attempts as there are hosts. If an attempt fails because its host
+ * is unavailable or a standby, the next attempt uses the next host. If an attempt fails for another
+ * reason, `connect` rejects at once.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

@@ -30,9 +30,9 @@ export interface Place {
 }
 
 /**
- * A phase of a change of all sealed values. Before the change, a value is bound only to its table,
- * column and row. Afterwards it is bound to its complete place (`Place`). `sealing-phase.ts`
- * explains the phases.
+ * The sealing phase of a database. In the phase `previous`, a value is bound only to its table,
+ * column and row. In the phase `bound`, a value is bound to its complete place (`Place`).
+ * `sealing-phase.ts` explains all phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
@@ -98,8 +98,8 @@ export interface Store {
   readonly readClock: () => Promise<void>;
   /**
    * Rows have the types of `pg`, but a `bigint` column is a bigint. Pass a list as one array or
-   * JSON parameter. With a parameter per item, each length would be another SQL text, and each
-   * connection keeps a prepared statement for each text.
+   * JSON parameter, so that the SQL text does not depend on the number of items. Each connection
+   * keeps a prepared statement for each SQL text.
    */
   readonly query: Query;
   /**

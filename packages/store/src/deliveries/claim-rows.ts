@@ -19,8 +19,8 @@ export interface ClaimedRow {
   room: number;
   picked: number;
   /**
-   * True if the tenant's webhook cap allows no attempt after this claim in the same clock hour.
-   * False if the tenant has no webhook cap.
+   * True if, after this claim, the tenant's webhook cap allows no more attempts in the current
+   * clock hour. False if the tenant has no webhook cap.
    */
   spent: boolean;
   hour_left_ms: number;

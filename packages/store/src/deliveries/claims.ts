@@ -46,8 +46,8 @@ export interface EndpointClaim {
   /** True if more deliveries may be due at this destination. */
   more: boolean;
   /**
-   * Milliseconds until the next clock hour, if the tenant's cap reduced this claim and the tenant
-   * has no attempts left in this hour. Otherwise 0.
+   * Milliseconds until the next clock hour, if the tenant's webhook cap limited this claim and
+   * allows no more attempts in the current hour. Otherwise 0.
    */
   postponedMs: number;
 }

@@ -31,8 +31,8 @@ export interface LockedSubmission {
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
   /**
-   * The value of `retriable` that follows from the node's statement about its failure
-   * (`statedRetriable` of the domain). Null if none follows.
+   * If the stored outcome is a failure that the node reported: the result of `statedRetriable` of
+   * `@svc/domain` for this failure. Otherwise null.
    */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;

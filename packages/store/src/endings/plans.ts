@@ -28,8 +28,8 @@ export interface Ended {
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
   /**
-   * True if the node reported more of a unit than the unit's cap allows. The service has reduced
-   * this amount to the cap. A cut of node-seconds does not count.
+   * True if the node reported an amount above a cap in `usageCaps`. The service has reduced this
+   * amount to the cap. `usageCaps` has no cap for node-seconds.
    */
   usageCapped: boolean;
   /**

@@ -8,8 +8,8 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over the entries after each account's checkpoint. All accounts share one sequence: entry
- * 5 of one account may commit after entry 6 of another. One checkpoint for all could already be at
+ * The pass over the entries after each account's checkpoint. Accounts share one sequence: entry 6
+ * of one may commit before entry 5 of another. If they shared a checkpoint too, it could then be at
  * 6, and the pass would miss entry 5.
  */
 

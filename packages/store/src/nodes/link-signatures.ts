@@ -14,7 +14,8 @@ const deletedMax = 4;
 
 /**
  * Accepts a signature that opens a node link (CONTRACT 7). Returns true for the first call with a
- * signature. For at least `keptMs` afterwards, returns false on every dispatcher.
+ * signature. For at least `keptMs` after that call, returns false for the same signature, on every
+ * dispatcher.
  */
 export async function acceptLinkSignature(
   store: Store,

@@ -5,7 +5,8 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * The most rate cards that are kept in memory for one store. Two versions of a card count as two.
- * If newly read cards would exceed this number, all kept cards are dropped first.
+ * If the kept and the newly read cards together exceed this number, only the newly read ones are
+ * kept.
  */
 const knownCardsMax = 1_000;
 

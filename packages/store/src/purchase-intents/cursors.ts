@@ -78,9 +78,9 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates the cursor of a token account at `start`. Does nothing if the account has a cursor. The
- * watcher ignores signatures from earlier slots. Throws `LeaseLost` if the lease's epoch is no
- * longer `epoch`.
+ * Creates the cursor of a token account at `start`. The cursor's `floorSlot` is `start.slot`. Does
+ * nothing if the account already has a cursor. Throws `LeaseLost` if the lease's epoch is no longer
+ * `epoch`.
  */
 export async function openCursor(
   store: Store,

@@ -141,9 +141,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The longest time in seconds since the last complete listing of an open intent's token account
-   * began. An account without a listing counts from the creation of its cursor, or of the intent if
-   * it has no cursor. 0 if no intent is open.
+   * The most seconds since the last complete listing of an open intent's token account began.
+   * Without such a listing: since the account's cursor was created. Without a cursor: since the
+   * intent was created. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

@@ -34,8 +34,8 @@ export type MigrationResult =
        */
       newer: string[];
       /**
-       * True if some values are still sealed for their row only (`sealing-phase.ts`). Always false
-       * if `newer` is not empty.
+       * True if some values are not yet sealed for their complete place (`sealing-phase.ts`).
+       * Always false if `newer` is not empty.
        */
       isResealDue: boolean;
     }

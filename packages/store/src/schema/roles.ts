@@ -33,8 +33,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
-  // The next two tables contain values that are sealed under the master key. A program that has
-  // this role but not that key cannot forge these values.
+  // Each of the next two tables has one column that is sealed under the master key. A program that
+  // has this role but not that key cannot forge the values of this column.
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
@@ -126,8 +126,8 @@ function accountOf(databaseUrl: string): { role: string; password: string } {
 }
 
 /**
- * Creates the role. Returns undefined if the role then exists, otherwise the reason why it cannot
- * be created.
+ * Creates the role. Returns undefined if the role then exists. Returns the reason if `role` is
+ * empty or `owner` may not create roles. Throws other errors.
  */
 async function createRole(
   owner: Client,

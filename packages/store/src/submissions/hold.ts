@@ -65,9 +65,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if one by one (decision 9). But the second of two with the same key and epoch
- * gets `key_taken`, even if the first is refused. If another statement takes a key meanwhile, a
- * batch of several holds throws and places none.
+ * Places the holds as if one by one (decision 9). But a hold gets `key_taken` if a refused one
+ * before it has the same tenant, key and epoch. If another statement takes a key meanwhile, a batch
+ * of several holds throws and places none.
  */
 export async function holdSubmissions(
   store: Store,
@@ -133,8 +133,9 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// Each look-up in `placeHolds` is a lateral join. The look-up of an idempotency key also has the
-// `ORDER BY` of the index on idempotency keys. So the planner can use no other index (decision 23).
+// Each look-up in `placeHolds` is a lateral join, so the planner uses an index. In the look-up of
+// an idempotency key, `>=` and `ORDER BY` make the planner use the index of idempotency keys
+// (decision 23).
 
 /**
  * Computes the new figures of each account from its locked row. The UPDATE must not use

@@ -56,8 +56,9 @@ export async function listSubmissions(
 }
 
 /**
- * Submissions in flight are few. They are read by their ids, because the statement would otherwise
- * read the tenant's whole list.
+ * SQL for the rows that `listSubmissions` searches. If all `states` are in `inFlightStates`, these
+ * are only the tenant's submissions in flight, which are few. So the rest of the tenant's list is
+ * not read.
  */
 function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
   const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;

@@ -10,7 +10,7 @@ export interface TenantCredentials {
   allowedJobTypes: string[];
   /**
    * The valid secrets, the newest one first. If the request names a key, only the secret of that
-   * key. Otherwise the secrets of all keys from provisioning and rotations.
+   * key. Otherwise the secrets of the tenant's first keys (`KeyRecord`).
    */
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */

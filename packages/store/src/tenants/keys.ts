@@ -45,7 +45,7 @@ export interface NewKey {
 export type KeyCreation =
   /**
    * `deliveryIds`: the due deliveries of `settings.changed`. If there are any, the caller should
-   * call `announceDeliveries` with the tenant's id. Otherwise they are sent later.
+   * call `announceDeliveries` with the tenant's id. Without this call they are sent later.
    */
   | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
   /** The tenant has at least `tenantKeysMax` valid keys. */

@@ -40,7 +40,7 @@ export interface ChangedSettings {
   tenant: TenantRecord;
   /**
    * The due deliveries of the events about the change. If there are any, the caller should call
-   * `announceDeliveries` with the tenant's id. Otherwise they are sent later.
+   * `announceDeliveries` with the tenant's id. Without this call they are sent later.
    */
   deliveryIds: string[];
 }

@@ -5,8 +5,8 @@ import { untilWebhooksAllowedMs } from '../deliveries/webhook-caps.ts';
 
 export type EndpointTestOutcome =
   /**
-   * `announced`: false for an endpoint without a URL, whose events the tenant polls. If true, the
-   * caller should call `announceDeliveries` with the tenant's id.
+   * `announced`: true if the caller should call `announceDeliveries` with the tenant's id. False
+   * for an endpoint without a URL, whose events the tenant polls.
    */
   | { kind: 'queued'; deliveryId: string; announced: boolean }
   | { kind: 'not_found' }

@@ -29,7 +29,7 @@ export interface LinkRun {
    */
   requestId?: string;
   /**
-   * The time (`tracing.nowMs()`) at which a `start` on this link had led to a commit of `running`.
+   * The time (`tracing.nowMs()`) just after `commitRunning` succeeded for a `start` on this link.
    * Undefined until then, even if `begin` was sent on another link.
    */
   begunAtMs?: number;

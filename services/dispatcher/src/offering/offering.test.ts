@@ -124,8 +124,8 @@ describe('offering', () => {
     await first.next('offer');
     await first.cut();
     await second.runNext();
-    // The dispatcher also makes a second offer if the first one is still open after 300 ms. This
-    // did not happen here: the second offer was made after the first one had ended.
+    // The end of the first offer must cause the second one. Without this end, the second one would
+    // be made after `secondOfferAfterMs`, while the first one is open.
     const [broken, accepted] = await service.offers(id);
     expect(broken).toMatchObject({ nodeId: first.nodeId, answer: 'disconnected' });
     expect(accepted?.offeredAt.localeCompare(broken?.answeredAt ?? '')).toBeGreaterThanOrEqual(0);

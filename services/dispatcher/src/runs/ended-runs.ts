@@ -5,8 +5,9 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**
- * The interval of polls for runs that have ended elsewhere. Without a poll, a run whose bus message
- * is lost could keep its slot until the link ends.
+ * The interval of polls for runs that have ended elsewhere. The bus message `stop_submission`
+ * reports such an end, but may be lost. Without polls, the run could then keep its slot until the
+ * link ends.
  */
 const pollIntervalMs = 5_000;
 

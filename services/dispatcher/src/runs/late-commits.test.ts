@@ -12,9 +12,8 @@ describe('an accept whose link is gone before it is committed', () => {
     const { offerId } = await node.next('offer');
     const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // The dispatcher begins the `accept` before this `usage`, and handles both at the same time. So
-    // when `cancel` answers the `usage`, the commit of the `accept` has begun. It ends after
-    // `unlock`.
+    // The dispatcher begins to handle the `accept` before this `usage`. So when `cancel` answers
+    // the `usage`, the commit of the `accept` has begun. The commit waits for `unlock`.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();

@@ -221,8 +221,8 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
- * Handles a frame that follows the `hello`. Never throws. If Postgres is unavailable, the node gets
- * no `error` frame, and its frame does not count as bad.
+ * Handles a frame that follows the `hello`. Never throws. After an error for which `isUnavailable`
+ * is true, the node gets no `error` frame, and the frame does not count as bad.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;

@@ -46,9 +46,9 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Counts the refusals of `checkUpgrade` for each `addressGroup`. A node that has connected from
-   * its group is counted separately. After too many refusals, `decideUpgrade` answers 429 for a
-   * time, without a query to Postgres.
+   * Counts the refusals of `checkUpgrade` for each `addressGroup`. A node that was accepted from a
+   * group has its own count there. After too many refusals, `decideUpgrade` answers 429 for a time,
+   * without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

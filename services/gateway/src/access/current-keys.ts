@@ -3,8 +3,8 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request. For example, `any` keys fail authentication, the hold refuses
- * `recent` keys and then `new` keys as stale, and the fourth try loads `new` keys again (`KeyAge`).
+ * The most tries of one request. If a hold refuses the keys of the last try as stale, the answer is
+ * `keysChange`.
  */
 const roundsMax = 4;
 

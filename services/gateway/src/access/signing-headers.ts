@@ -3,8 +3,8 @@ export interface SigningHeaders {
   /** Every identity header of the request. A request with more than one is malformed. */
   readonly identities: readonly { readonly name: IdentityHeader; readonly id: string }[];
   /**
-   * If a header is repeated, its values are joined with a comma. This also holds for `signature`
-   * and `keyId`.
+   * In `timestamp`, `signature` and `keyId`, the values of a repeated header are joined with a
+   * comma and a space.
    */
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;

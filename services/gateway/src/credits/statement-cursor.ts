@@ -23,8 +23,8 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 }
 
 /**
- * Returns the ledger entry that a cursor names. `atMs` is 0 in a cursor from a gateway of an
- * earlier version, so its entry is found by the id.
+ * Returns the place of the ledger entry that a cursor names. If `atMs` is 0, `readStatement` finds
+ * the entry by its id. Gateways of an earlier version made such cursors.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };

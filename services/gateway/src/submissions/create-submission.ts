@@ -26,7 +26,7 @@ import {
   answerWhenDecided,
   dispatchHeld,
   type HeldSubmission,
-  outcomeUnknown,
+  unconfirmedCreation,
 } from './dispatch-held.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
@@ -69,7 +69,7 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
     const reply = await createUnlessTaken(deps, keyed);
     if (reply !== 'look_again') return reply;
   }
-  return decidedByHold(outcomeUnknown);
+  return decidedByHold(unconfirmedCreation);
 }
 
 function decidedByHold(answer: Answer): HoldReply {
@@ -115,7 +115,7 @@ async function answerDuplicate(
         pause: (ms, attempt) => sleep(Math.min(ms, pollIntervalMs(attempt)), undefined),
       });
     case 'answer':
-      return creationAnswer(found, { isReplay: true }) ?? outcomeUnknown;
+      return creationAnswer(found, { isReplay: true }) ?? unconfirmedCreation;
     default:
       return assertNever(decision);
   }

@@ -11,9 +11,9 @@ import { creationAnswer, type CreationState } from './creation-answer.ts';
 /** The priority of a dispatch job in BullMQ, by tier. Jobs with 1 run first. */
 const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };
 
-export const outcomeUnknown = unavailable(
+export const unconfirmedCreation = unavailable(
   'unavailable',
-  'The outcome of this creation is unknown. Repeat the request with the same idempotency key.',
+  'The creation could not be confirmed. Repeat the request with the same idempotency key.',
 );
 
 /**
@@ -62,8 +62,8 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
 }
 
 /**
- * The state right after the commit of `dispatched`. A read of Postgres would give the same state,
- * because the hold has fixed the quote and the balance.
+ * The creation right after the commit of `dispatched`. Postgres is not read, because `quote` and
+ * `availableAfterMicros` do not change after the hold.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {
@@ -84,15 +84,15 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
-  if (rejection.kind === 'rejected') return outcomeUnknown;
+  if (rejection.kind === 'rejected') return unconfirmedCreation;
   const creation = await readDispatchOutcome(deps.store, id);
-  if (creation === null || creation.state === 'rejected') return outcomeUnknown;
-  return creationAnswer(creation, { isReplay: false }) ?? outcomeUnknown;
+  if (creation === null || creation.state === 'rejected') return unconfirmedCreation;
+  return creationAnswer(creation, { isReplay: false }) ?? unconfirmedCreation;
 }
 
 /**
  * Waits until a creation has its outcome (`awaitDispatchOutcome`), then returns the answer to it.
- * Returns `outcomeUnknown` if the creation gets no outcome in time.
+ * Returns `unconfirmedCreation` if the creation gets no outcome in time.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,
@@ -112,6 +112,6 @@ export async function answerWhenDecided(
     monotonicMs: () => deps.clock.monotonicMs(),
     remainingMs,
   });
-  if (creation === undefined) return outcomeUnknown;
-  return creationAnswer(creation, { isReplay }) ?? outcomeUnknown;
+  if (creation === undefined) return unconfirmedCreation;
+  return creationAnswer(creation, { isReplay }) ?? unconfirmedCreation;
 }

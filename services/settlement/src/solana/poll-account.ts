@@ -31,8 +31,8 @@ export interface AccountMemory {
   listedAt: Date;
   nextPollMs: number;
   /**
-   * Maps a handled signature to false if it was noted as unread, otherwise to true. Only the last
-   * `rememberedMax` signatures are kept.
+   * Maps a signature to true if its transaction was read or has failed on Solana, and to false if
+   * the signature was recorded as unread (`noteUnread`). Keeps the last `rememberedMax` signatures.
    */
   readonly remembered: Map<string, boolean>;
 }

@@ -170,8 +170,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
 }
 
 /**
- * Adds the configured token account if it is not watched yet. The watcher must also notice a
- * transfer to this account before the account has an intent.
+ * Adds the configured token account if it is not watched yet. The account can receive a transfer
+ * before its first intent is created, and the watcher must notice this transfer too.
  */
 function withConfigured(
   watched: readonly WatchedAccount[],

@@ -12,8 +12,8 @@ import { ashbyEntry, ashbyFields } from './ashby-form.ts';
 import { ashbyScript } from './ashby-script.ts';
 
 /**
- * A job page of Ashby. It has no form element and saves each answer at once. If the server refuses
- * an application, its response has the status 200.
+ * A job page of Ashby. It has no form element. If the server refuses an application, its response
+ * has the status 200.
  */
 
 const posting = '/acme/8d9e0f1a-2b3c-4d5e-8f90-a1b2c3d4e5f6';

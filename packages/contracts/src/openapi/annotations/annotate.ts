@@ -4,8 +4,8 @@ import { formats, members, parameters, standardFormats } from './members.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Adds descriptions, examples and formats to the members of a schema. In answers, the lists of
- * values become open (see `opened`).
+ * Adds descriptions, examples and formats to the members of a schema. In a response, each list of
+ * values also allows any other string.
  */
 export function annotated(
   schema: unknown,

@@ -29,7 +29,7 @@ export const keyMembers: Readonly<
   ],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
   before: [
-    'The changed settings, or the whole endpoint or key, before the change. For the rotation of a secret: the number of valid secrets, or the id of the webhook endpoint. Null for a creation.',
+    'The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation.',
     null,
   ],
   'AuditEntry.after': [

@@ -75,7 +75,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   held: ['The held credits.', 200],
   available: ['`balance - held`.', 9800],
   after: ['The available credits after the hold or the purchase.', 9800],
-  rebateAccrued: ['The rebate on charges that has not been paid out.', 0],
+  rebateAccrued: ['The unpaid rebate on charges.', 0],
   currency: ['The unit of the amounts.', 'credits'],
   usdPerCredit: ['The price of a credit in US dollars.', 0.01],
   version: ['The number of the rate card.', 1],

@@ -7,8 +7,8 @@ import type { FieldRole } from '../planner/form-model.ts';
  */
 export interface ReadingRules {
   /**
-   * The root of the form. Undefined: `findRoot` takes the application form with an upload, if there
-   * is exactly one. Otherwise it takes the page's application form, if there is exactly one.
+   * The root of the form. Undefined: `findRoot` takes the only application form that has an upload,
+   * or else the only application form of the document.
    */
   readonly root: string | undefined;
   /** The rules that give a control its role. If several rules match, the first rule applies. */
@@ -53,9 +53,9 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that a page shows for an upload. The agent looks in the container of the
- * question, or else in the largest element around the upload whose fields all have its `name`
- * (`fieldBoxOf`), or else in the whole form.
+ * Selectors of the signs that a page shows for an upload. `readUpload` searches the first of these
+ * elements that exists: the container of the question, the element that `fieldBoxOf` returns for
+ * the upload, the root of the form.
  */
 export interface UploadRules {
   readonly working?: string;

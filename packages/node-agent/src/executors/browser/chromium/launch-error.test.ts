@@ -14,7 +14,7 @@ test.each([
   ],
   [
     'spawn /a/b EACCES',
-    'This user may not run /a/b, or may not write to the state directory. Check both.',
+    'Permission denied. Check that this user can run /a/b and write to the state directory.',
   ],
   ['/a/b: error while loading shared libraries: libnss3.so: cannot open', 'lacks a library'],
   ['something else', '/a/b does not start. Start it by hand to see why.'],

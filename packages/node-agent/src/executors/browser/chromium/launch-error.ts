@@ -32,7 +32,7 @@ const causes: readonly Cause[] = [
   {
     seen: /EACCES/u,
     advice: (binary) =>
-      `This user may not run ${binary}, or may not write to the state directory. Check both.`,
+      `Permission denied. Check that this user can run ${binary} and write to the state directory.`,
   },
   {
     seen: /error while loading shared libraries: (\S+?):/u,

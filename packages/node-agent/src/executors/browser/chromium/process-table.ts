@@ -8,8 +8,8 @@ export interface ProcessReading {
   /** True if the process has ended and its parent has not read its exit code yet. */
   readonly isZombie: boolean;
   /**
-   * The user and system time of the process. On Linux it includes the time of its ended children
-   * whose exit code the process has read.
+   * The user and system time of the process. On Linux, the time of a child counts too, once the
+   * process has read the child's exit code.
    */
   readonly cpuSeconds: number;
 }

@@ -3,7 +3,8 @@ import type { Browser } from 'playwright-core';
 
 /**
  * Settles as `work` does. After the browser has ended, waits for `work` for at most `graceMs`, then
- * rejects. Otherwise some calls of Playwright, such as `newPage`, would never settle.
+ * rejects. Some calls of Playwright, such as `newPage`, never settle if the browser ends during the
+ * call.
  */
 export async function whileConnected<T>(
   browser: Browser,

@@ -1,9 +1,9 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
 /**
- * `slot`: this is the one connection that may carry the application (`Seal`). The caller must call
- * `ended` when the connection has failed or its tunnel has ended, but not after a whole answer to a
- * plain HTTP request.
+ * `slot`: this connection is the one that may carry the application (`Seal`). The caller must call
+ * `ended` when the connection has failed, when its tunnel has ended, or when `forwardPlain`
+ * resolves with false.
  */
 export type Entry =
   | { readonly kind: 'pass' }

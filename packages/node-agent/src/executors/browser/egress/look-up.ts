@@ -10,8 +10,8 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Does not use `dns.lookup`, because all jobs would share its few threads. A page could then delay
- * other jobs by names whose name servers do not answer.
+ * Uses `Resolver` instead of `dns.lookup`. Each `dns.lookup` occupies one of the few threads that
+ * all jobs share, so slow look-ups of one page would delay other jobs.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

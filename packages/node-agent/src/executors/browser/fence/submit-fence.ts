@@ -35,14 +35,14 @@ export type SubmissionSent =
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
   /**
-   * Until `submit` calls `activate`, aborts each request that carries the application. A further
-   * call replaces the matcher. Throws if `activate` has been called or if the fence is closed.
+   * Until `submit` calls `activate`, aborts each request that carries the application. A later call
+   * of `arm` replaces `matcher`. Throws if `activate` has been called or if the fence is closed.
    */
   arm(matcher: SubmissionMatcher): void;
   /**
-   * Records `submitting` in the journal, then calls `activate` so that the page sends the form, and
-   * lets this request out. Rejects before `activate` if the fence is not armed, if `submit` was
-   * called before, or if the record fails.
+   * Records `submitting` in the journal. Calls `activate` to send the form. Then lets out the first
+   * request that carries the application. Rejects before `activate` if the fence is not armed,
+   * `submit` was called before, or the record fails.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

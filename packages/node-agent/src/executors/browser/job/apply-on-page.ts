@@ -56,7 +56,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
     if (controls.next === undefined) {
       throw new JobFailed(
         'form_unsupported',
-        'The node found neither a button for the next step nor exactly one submit button.',
+        'The node found no button for the next step and could not identify the submit button.',
       );
     }
     const { next } = controls;
@@ -71,7 +71,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 
 /**
  * Arms the fence before the form is filled in, so that the page cannot send the form by itself.
- * Does nothing if the form has no submit control.
+ * Does nothing if the form is gone or `controlsOf` finds no submit control.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);

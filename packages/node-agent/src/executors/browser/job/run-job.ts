@@ -57,7 +57,8 @@ export async function runJob(
   try {
     return await runWithProxy(job, { ...context, signal }, options, reading);
   } catch (error) {
-    // Other errors are not logged, because their messages may contain values of the form.
+    // Logs the error only if it is a `CannotStartBrowser`, because the message of any other error
+    // may contain values of the form.
     if (error instanceof CannotStartBrowser) {
       const { submissionId } = job;
       options.log('the browser did not start', { submissionId, reason: error.message });

@@ -113,8 +113,8 @@ function dueIn(
 }
 
 /**
- * Returns a failure. Undefined if nothing failed or a field has gone; the next round then reads the
- * form again.
+ * Returns a failure if `fillForm` must end with it. Otherwise returns undefined, and the next round
+ * reads the form again. A field that has gone is no failure.
  */
 async function fillAll(
   target: FormTarget,

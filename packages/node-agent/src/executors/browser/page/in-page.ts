@@ -32,9 +32,9 @@ function runsInPage(): never {
 }
 
 /**
- * Makes the function that Playwright gets in place of `run`. Playwright sends only the text of this
- * function to the page. The text therefore contains a call of `run`, and all functions of
- * `modules`, because `run` may call them.
+ * Makes the stub that Playwright gets in place of `run`. Playwright sends only the text of the stub
+ * to the page. The text contains a call of `run`, and all functions of `modules`, because `run` may
+ * call them.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

@@ -5,8 +5,8 @@ import { chooseOptions } from './options.ts';
 import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.ts';
 
 /**
- * Decides what to enter into each field (CONTRACT 10). A field whose widget cannot take the value
- * exactly counts as unanswered: a value is never cut or converted.
+ * Decides what to enter into each field (CONTRACT 10). Never cuts or converts a value. If the
+ * widget of a field cannot take the value, nothing is entered into the field.
  */
 export function planForm(form: FormModel, profile: ApplicantProfile): Plan {
   const fills: Fill[] = [];

@@ -9,8 +9,8 @@ type Usage = Pick<
 >;
 
 /**
- * Starts to measure a system. The returned function takes a number of submissions, and returns the
- * usage per submission and the memory of the whole system.
+ * Starts to measure a system. Call the returned function at the end, with the number of submissions
+ * since the start. It divides the usage by this number, but not the memory.
  */
 export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
   const writtenBefore = await system.written();

@@ -98,7 +98,7 @@ class Usual {
   }
 
   async rates(measured: readonly ShapeResult[]): Promise<void> {
-    const [open, half] = ['open loop', 'first webhook at half load'] as const;
+    const [open, half] = ['open loop', 'settlement to first webhook at half load'] as const;
     if (!isWanted(open) && !isWanted(half)) return;
     const both = await this.#both();
     const capacities = await capacitiesOf(this.#driver, both, measured);

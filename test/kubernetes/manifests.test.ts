@@ -222,7 +222,7 @@ test('links are handed over before the next dispatcher may leave', () => {
   const { terminationGracePeriodSeconds: graceSeconds } =
     deployment('dispatcher').spec.template.spec;
   // A node waits at most 30 s before each attempt to connect. A dispatcher enters its links into
-  // the fleet registry again every 30 s.
+  // the fleet registry again about every 30 s.
   const handOverSeconds = graceSeconds + 30 + 30;
   expect(scaleDown.policies).toHaveLength(1);
   const [policy] = scaleDown.policies;

@@ -96,7 +96,7 @@ test('an intent is shown with its payments and why it is not credited', async ()
   });
 });
 
-test('a paid intent that is not credited is shown with the cause that holds', async () => {
+test('a paid intent that is not credited is shown with the reason', async () => {
   const refused = await intent(await fixture.tenant(999_999_999));
   await pay(5n * usdc, refused);
   expect(await json('purchase-intent', 'show', refused)).toMatchObject({

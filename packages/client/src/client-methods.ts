@@ -90,8 +90,8 @@ export interface Client {
     options?: CallOptions,
   ): Promise<WebhookEndpoint>;
   /**
-   * Deletes a webhook endpoint and drops its pending deliveries. The event about the deletion may
-   * still arrive at its URL.
+   * Deletes a webhook endpoint and drops its pending deliveries. The endpoint's URL may still
+   * receive the event about this deletion.
    */
   deleteWebhookEndpoint(
     endpointId: string,

@@ -6,7 +6,7 @@ test('limits that depend on each other agree', () => {
   expect(limits.secondOfferAfterMs).toBeLessThan(limits.offerTimeoutMs);
   expect(limits.offerTimeoutMs).toBeLessThan(limits.dispatchDeadlineMs);
   // A node's timer for an accepted offer starts at the hold or later. Even if it starts at the
-  // hold, it ends after the dispatch deadline and the grace that follows.
+  // hold, it ends more than `dispatchGraceMs` after the dispatch deadline.
   expect(limits.dispatchDeadlineMs + limits.dispatchGraceMs).toBeLessThan(
     limits.acceptedOfferVoidAfterMs,
   );

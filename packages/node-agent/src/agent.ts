@@ -50,7 +50,7 @@ export interface Agent {
 
 export const agentVersion = '0.1.0';
 
-const missingOffer: Failure = { code: 'node_error', message: 'The node no longer had the offer.' };
+const missingOffer: Failure = { code: 'node_error', message: 'The node had no offer of this job.' };
 
 interface AcceptedOffer {
   readonly jobType: string;

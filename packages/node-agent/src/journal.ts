@@ -101,9 +101,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This file still has the payload. `claimBegin` removes the payload before the run starts, so the
-  // run has not started. If `maxNodeSeconds` is missing, the file is from an older agent. That
-  // agent kept the payload, so the run may have started.
+  // This file still has the payload. With `maxNodeSeconds`, the run has not started, because
+  // `claimBegin` removes the payload before the run starts. Without `maxNodeSeconds`, the run may
+  // have started, because older agents kept the payload.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

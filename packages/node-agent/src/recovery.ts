@@ -12,8 +12,8 @@ interface RecoveryContext {
   /** Undefined for a submission that is only in the history. */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
   /**
-   * Sends the frame `start` for each assigned submission of `NodeRuns`, and the outcome of each
-   * ended one. Leaves out submissions that are being stopped.
+   * Sends the frame `start` for each submission of `NodeRuns` in the phase `assigned`, and the
+   * outcome of each in the phase `ended`. Leaves out submissions that are being stopped.
    */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;

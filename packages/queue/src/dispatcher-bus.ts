@@ -9,8 +9,9 @@ import { subscribeTo } from './subscription.ts';
 /** Connects one dispatcher to the others by Redis channels (decision 31). */
 export interface DispatcherBus {
   /**
-   * Sends to the dispatcher `to`. Returns false if that dispatcher is not subscribed. Throws if
-   * Redis is unreachable, or if too many messages wait for Redis.
+   * Sends to the dispatcher `to`. To this dispatcher itself, delivers without Redis and returns
+   * true. To another one, returns false if that one is not subscribed, and throws if Redis is
+   * unreachable or too many messages wait for Redis.
    */
   send(to: string, message: DispatcherMessage): Promise<boolean>;
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */

@@ -12,7 +12,7 @@ const aheadMs = 20;
 export const aheadLeaseMs = 10_000;
 
 /**
- * `takeToken` in Lua. KEYS[1]: prefix of all buckets.
+ * `takeToken` of `@svc/domain` in Lua. KEYS[1]: prefix of all buckets.
  *
  * - ARGV: gateway, then per token: bucket, tokens per second, burst, 1 if given in advance
  * - Returns per token: 1 if taken, else 0; tokens left; `aheadMax` of `KnownBucket`

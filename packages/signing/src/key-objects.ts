@@ -6,8 +6,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
  */
 
 /**
- * The most `KeyObject`s in a cache. A gateway caches 10,000 entries of credentials, each with at
- * most two secrets (services/gateway/src/access/keys.ts).
+ * The most `KeyObject`s in a cache. A gateway caches at most 10,000 entries of tenants'
+ * credentials, each with at most two secrets (services/gateway/src/access/keys.ts).
  */
 const keysMax = 20_000;
 

@@ -74,7 +74,7 @@ export function createRpc(options: {
       }
       if (isRecord(answer['error'])) return outcomeOfError(answer['error']);
       if (statusCode !== 200) return failed(`the server answered HTTP ${statusCode}`);
-      if (!('result' in answer)) return failed('the answer has neither a result nor an error');
+      if (!('result' in answer)) return failed('the answer has neither a result nor a valid error');
       return { kind: 'answered', result: answer['result'] };
     },
   };

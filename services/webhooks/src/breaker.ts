@@ -47,8 +47,8 @@ export function afterAttempt(
 }
 
 /**
- * True from the time when the breaker opens until an attempt closes it. It stays true when
- * `openUntilMs` has passed.
+ * True from the time when the breaker opens until an attempt closes the breaker, even after
+ * `openUntilMs`.
  */
 export function isProbed(breaker: Breaker): boolean {
   return breaker.timeouts >= breakerTimeoutsMax;

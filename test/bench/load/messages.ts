@@ -73,8 +73,8 @@ export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
  * The requests to the process of world.ts. In the mode `accept`, the nodes start no submission.
- * After `release`, they report a failure of each submission that they have accepted, and of each
- * one that they accept before the next `mode`.
+ * After `release` in this mode, they report a failure of each submission that they have accepted,
+ * or accept before the next `mode`.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

@@ -163,11 +163,11 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
 }
 
 interface Patience {
-  /** The most requests for one creation, whatever their answers. */
+  /** The most requests that one call of `create` sends, whatever their answers. */
   readonly triesMax: number;
   /**
-   * If true, the tenant gives up after the answer `dispatch_unavailable`. If false, it repeats a
-   * request that got this answer, unless the request was its third or a later one.
+   * If true, `create` stops after the answer `dispatch_unavailable`. If false, it stops after this
+   * answer only if it has sent at least three requests.
    */
   readonly givesUp: boolean;
 }

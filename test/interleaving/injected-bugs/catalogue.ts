@@ -105,7 +105,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'if the answer to a hold is lost, its repeat gets key_taken, so the gateway waits for a submission that nobody enqueued',
+    what: 'if the answer to a committed hold is lost, the repeated hold gets key_taken, so the gateway waits for a submission that nobody enqueued',
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',

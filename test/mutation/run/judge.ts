@@ -60,7 +60,9 @@ async function judgeOnce(
     const mutated = await worker.ask({ kind: 'mutate', change }, migrateMsMax);
     if (mutated.kind === 'refused') return { kind: 'killed', by: mutated.reason, testFile: '' };
     if (mutated.kind !== 'mutated')
-      throw new Error(`the answer of a worker to \`mutate\` has the kind \`${mutated.kind}\``);
+      throw new Error(
+        `the answer of a worker to \`mutate\` has the unexpected kind \`${mutated.kind}\``,
+      );
     if (mutated.outcome === 'same_schema') return { kind: 'same_schema' };
     for (const plan of plans) {
       const end = await runTest(worker, plan);
@@ -83,7 +85,9 @@ async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Prom
     const boundMs = durationMs * slowFactorMax + spareMs;
     const answer = await worker.ask({ kind: 'run', testFile }, boundMs);
     if (answer.kind !== 'run')
-      throw new Error(`the answer of a worker to \`run\` has the kind \`${answer.kind}\``);
+      throw new Error(
+        `the answer of a worker to \`run\` has the unexpected kind \`${answer.kind}\``,
+      );
     return answer.end;
   } catch (error) {
     if (error instanceof WorkerLost) return { kind: 'timeout', failure: error.message };

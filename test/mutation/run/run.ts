@@ -114,7 +114,9 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
     await worker.ask({ kind: 'mutate', change: undefined }, baselineMsMax);
     const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
     if (answer.kind !== 'baseline')
-      throw new Error(`the answer of a worker to \`baseline\` has the kind \`${answer.kind}\``);
+      throw new Error(
+        `the answer of a worker to \`baseline\` has the unexpected kind \`${answer.kind}\``,
+      );
     const { end, reach } = answer;
     return { testFile, passed: end.kind === 'passed', durationMs: end.durationMs, reach };
   } catch (error) {

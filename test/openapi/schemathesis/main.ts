@@ -16,8 +16,8 @@ const { values } = parseArgs({
 const casesWanted = Number(values.cases);
 const seed = Number(values.seed);
 /**
- * In one round, at most this many requests are generated for each operation. Schemathesis sends
- * boundary values in addition.
+ * The limit for a round: at most this many random requests for each operation, and at most this
+ * many sequences of linked requests. Schemathesis also sends examples and boundary values.
  */
 const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
 

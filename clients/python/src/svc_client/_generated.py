@@ -143,7 +143,7 @@ class Quote(TypedDict):
     max: float
     """The highest price. A submission holds this amount. The unit is credits, with at most six decimals."""
     surge: float
-    """The surge factor, included in the prices. It rises when the nodes are busy."""
+    """The surge multiplier, included in the prices. It rises when the nodes are busy."""
 
 
 class Refund(TypedDict):
@@ -201,7 +201,7 @@ class RateCard(TypedDict):
     version: int
     """The number of the rate card."""
     surgeMultiplier: float
-    """The current surge factor. It rises when the nodes are busy."""
+    """The current surge multiplier. It rises when the nodes are busy."""
     usdPerCredit: float
     """The price of a credit in US dollars."""
     jobTypes: list[RateCardJobTypes]
@@ -672,7 +672,7 @@ class AuditEntry(TypedDict):
     before: Union[dict[str, Any], None]
     """The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion."""
+    """The changed settings, or the whole endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 
@@ -901,7 +901,7 @@ class CreditsPurchasedEventData(TypedDict):
     paidAmount: float
     """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: str
-    """The signature of the transaction that completed the payment. Null until the intent is confirmed. The signature of the transaction is never null in this event."""
+    """The signature of the transaction that completed the payment. Null until the intent is confirmed. In this event, it is never null."""
 
 
 class CreditsPurchasedEvent(TypedDict):

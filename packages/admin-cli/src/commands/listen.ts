@@ -13,8 +13,8 @@ import { describeCommand } from '../command.ts';
 import { Refusal, WrongUsage } from '../refusal.ts';
 
 /**
- * `svc listen` and `svc trigger` (CONTRACT 9). They use only the API, with a tenant's key. So they
- * need neither `DATABASE_URL` nor `SVC_OPERATOR_ID`.
+ * `svc listen` and `svc trigger` (CONTRACT 9). They reach the service only through its API, with a
+ * tenant's key. So they need neither `DATABASE_URL` nor `SVC_OPERATOR_ID`.
  */
 
 export function addListenCommand(command: Command): void {

@@ -108,14 +108,14 @@ const assign = 'grant credits with svc solana assign';
 
 /**
  * The reason for which an intent is not credited although its amount is paid. A payment that was
- * recorded before the grace ended came in time.
+ * recorded before the grace ended came in time. One that was recorded later may have come in time.
  */
 function reasonOfPaid({ payments, amountUsdcMicros, graceEndsAt }: PurchaseIntent): string {
   const found = payments.filter(({ at }) => at.getTime() <= graceEndsAt.getTime());
   const foundUsdcMicros = found.reduce((sum, one) => sum + one.amountUsdcMicros, 0n);
   return foundUsdcMicros >= amountUsdcMicros
     ? "its amount was paid in time, but with its credits the tenant's balance would have exceeded the maximum"
-    : 'the payment that completes the amount was found only after the grace of the intent';
+    : 'the payment that completes the amount was found only after the grace of the intent: it came too late, or the balance would have exceeded the maximum';
 }
 
 /** The reason for which the intent is not credited. Null if it is credited. */

@@ -128,7 +128,9 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   const isNotified = await notify(context, submission);
   switch (outcome.kind) {
     case 'terminal':
-      throw new Refusal(`The submission cannot be cancelled any more: it is ${outcome.state}.`);
+      throw new Refusal(
+        `The submission was not cancelled, because it has ended already: it is ${outcome.state}.`,
+      );
     case 'cancelled':
       if (!isNotified) {
         process.stderr.write(

@@ -47,12 +47,12 @@ export function addUpdateCommand(tenant: Command): void {
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .option(
       '--allow <jobType>',
-      'a job type that the tenant may submit (repeatable); the word none allows no type',
+      'a job type that the tenant may submit (repeatable); `none` forbids all types',
       collect,
     )
     .option(
       '--webhook-url <url>',
-      'the webhook URL of the tenant; setting a URL enables it, even if it was disabled; the word none removes the URL',
+      'the webhook URL of the tenant; setting a URL enables it, even if it was disabled; `none` removes the URL',
     )
     .option(
       '--rate <perSecond>',
@@ -71,17 +71,17 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--in-flight <submissions>',
-      'the maximum number of submissions in flight; the word none removes the limit',
+      'the maximum number of submissions in flight; `none` removes the limit',
       limitOrNone(inFlightLimitMax),
     )
     .option(
       '--webhook-cap <attempts>',
-      'the maximum number of webhook attempts in each clock hour; the word none removes the limit',
+      'the maximum number of webhook attempts in each clock hour; `none` removes the limit',
       limitOrNone(webhookCapMax),
     )
     .option(
       '--low-balance <credits>',
-      'notify the tenant when a charge takes its balance below this amount',
+      'notify the tenant when a charge takes its balance below this amount, or when you raise this amount above its balance',
       creditsArgument,
     )
     .action((id: string, options: UpdateOptions) =>

@@ -36,7 +36,7 @@ export function addTenantCommands(tenant: Command): void {
     .requiredOption('--name <name>', 'a display name', nameArgument)
     .option(
       '--allow <jobType>',
-      'a job type that the tenant may submit (repeatable; default: all); the word none allows no type',
+      'a job type that the tenant may submit (repeatable; default: all); `none` forbids all types',
       collect,
     )
     .option('--webhook-url <url>', 'the URL for its webhooks')

@@ -50,7 +50,7 @@ export interface Quote {
   readonly estimated: number;
   /** The highest price. A submission holds this amount. The unit is credits, with at most six decimals. */
   readonly max: number;
-  /** The surge factor, included in the prices. It rises when the nodes are busy. */
+  /** The surge multiplier, included in the prices. It rises when the nodes are busy. */
   readonly surge: number;
 }
 
@@ -92,7 +92,7 @@ export interface Balance {
 export interface RateCard {
   /** The number of the rate card. */
   readonly version: number;
-  /** The current surge factor. It rises when the nodes are busy. */
+  /** The current surge multiplier. It rises when the nodes are busy. */
   readonly surgeMultiplier: number;
   /** The price of a credit in US dollars. */
   readonly usdPerCredit: number;
@@ -553,7 +553,7 @@ export interface AuditEntry {
   readonly at: string;
   /** The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion. */
+  /** The changed settings, or the whole endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
   /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;
@@ -777,7 +777,7 @@ export interface CreditsPurchasedEvent {
     readonly credits: number;
     /** The amount paid so far. The unit is USDC, with at most six decimals. */
     readonly paidAmount: number;
-    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. The signature of the transaction is never null in this event. */
+    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. In this event, it is never null. */
     readonly signature: string;
   };
 }

@@ -181,7 +181,7 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. An answer must not get more variants.
+ * Each old variant must have a compatible new variant. An answer with variants must not get more.
  * Exception: if each old variant of an answer has a `code` or `type` with a `const`, the new answer
  * may have more variants, or none at all.
  */

@@ -11,7 +11,7 @@ export const logMembers = {
   code: 'an error code of docs/CONTRACT.md, section 2 or 7',
   count: 'how many objects the message is about',
   deleted: 'how many events or retired webhook endpoints were deleted',
-  deliveryDays: 'the days from the creation of a delivery to its deletion',
+  deliveryDays: 'the fewest days from the creation of an event or delivery to its deletion',
   deliveryId: 'the delivery, `dlv_…`',
   detail: 'a sentence about the refusal',
   drainTimeoutMs: 'the time limit of the drain, in milliseconds',

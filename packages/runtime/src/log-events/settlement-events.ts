@@ -121,7 +121,7 @@ export const solanaEvents = {
     'reference',
   ]),
   'solana.payment_added': info(
-    'a payment was added to a purchase intent, but no credits were granted: the intent is closed or not yet paid in full',
+    'a payment was added to a purchase intent, but granted no credits: the intent is closed or not yet paid in full',
     ['transaction', 'reference'],
   ),
   'solana.payment_unassigned': warn(

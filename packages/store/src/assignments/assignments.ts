@@ -24,9 +24,7 @@ export async function findEnded(store: Store, submissionIds: readonly string[]):
   return rows.map(({ id }) => id);
 }
 
-/**
- * A node's assignments that have not ended. The dispatcher compares them with the node's `hello`.
- */
+/** A node's submissions in the states `dispatched`, `running` and `settling`. */
 export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
   return await findAssignments<Assignment>(store.query, {
     node_id: nodeId,

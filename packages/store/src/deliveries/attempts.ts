@@ -30,6 +30,7 @@ export interface AttemptRecord {
   statusCode: number | null;
   durationMs: number;
   error: string | null;
+  /** At most `webhookResponseKeptBytesMax` bytes of the response. Null if there is none. */
   responseText: string | null;
   verdict: AttemptVerdict;
 }

@@ -52,7 +52,7 @@ interface Verified {
   readonly faults: readonly LedgerFault[];
   /**
    * Faults of forged checkpoints. They are stored as faults of the current full pass. Therefore the
-   * end of the next full pass removes them, unless they were found again.
+   * end of the next full pass removes those that were not found again during it.
    */
   readonly forged: readonly LedgerFault[];
   /** The new checkpoints of the accounts that have new entries and no fault on this page. */

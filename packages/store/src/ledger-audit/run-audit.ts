@@ -91,8 +91,8 @@ export interface LedgerAuditStatus {
    */
   readonly submissions: number;
   /**
-   * The known faults, at most 100. A fault is removed when a later pass has ended without finding
-   * it again. `saveWholeAudit` replaces all faults at once, except those of the kinds `ofAudit`.
+   * The faults of `AuditState`, at most 100. A fault that both passes have found is listed once.
+   * The comment of `AuditState.faults` says when a fault is removed.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */

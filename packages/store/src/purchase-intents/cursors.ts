@@ -122,9 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Call this after all signatures of a complete listing (decision 32) of the account are processed.
- * Stores `at`, the time at which this listing began. Writes nothing if another watcher has taken
- * over.
+ * Call this after all signatures of a complete and uncut listing (decision 32) of the account are
+ * processed. Stores `at`. The listing began at this database time or later. Writes nothing if
+ * another watcher has taken over.
  */
 export async function noteListed(
   store: Store,

@@ -36,7 +36,7 @@ export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   /**
    * The account's epoch is not `accountEpoch`. So a field of `TenantCredentials`, such as the keys
-   * or the limits, may have changed since the request was authenticated.
+   * or the limits, may have changed since the request's credentials were read from Postgres.
    */
   | { kind: 'stale_credentials' }
   /**

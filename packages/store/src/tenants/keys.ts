@@ -15,8 +15,8 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { lockEpochSql } from './tenants.ts';
 
 /**
- * A valid key of a tenant (CONTRACT 12): a first key, from provisioning or a rotation, or a named
- * key, from `createKey`. A first key has all scopes and may be used from any address.
+ * A valid key of a tenant (CONTRACT 12). A first key comes from the tenant's creation or from a
+ * rotation. It has all scopes and may be used from any address. A named key comes from `createKey`.
  */
 export interface KeyRecord {
   id: string;

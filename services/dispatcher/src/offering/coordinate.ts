@@ -159,8 +159,8 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
-  // The commit of an accept has stored the record of the accepted offer and the records in its
-  // `before`. If `after` has any other record, `recordAll` must store it.
+  // The commit of an accept has stored the record of the accepted offer and the records in
+  // `accepted.before`. If `after` has any other record, `recordAll` must store it.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);

@@ -36,8 +36,8 @@ export interface OpenLink {
 }
 
 /**
- * Reading from a link pauses when this many of its frames are queued or in progress (`link.work`).
- * Reading resumes at half this number.
+ * Reading from a link pauses when `link.work.size` reaches this number: its frames, and offers for
+ * its node, that are queued or in progress. Reading resumes at half this number.
  */
 const framesInProgressMax = 256;
 const closeForFault = 1011;

@@ -47,8 +47,8 @@ export interface UpgradeContext {
   readonly clock: Clock;
   /**
    * Counts the refusals of `checkUpgrade` for each `addressGroup`. A node that was accepted from a
-   * group has its own count there. After too many refusals, `decideUpgrade` answers 429 for a time,
-   * without a query to Postgres.
+   * group has its own count there. After too many, `decideUpgrade` refuses with `rate_limited` for a
+   * time, without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

@@ -25,8 +25,8 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
   });
 
 /**
- * Creates a tenant whose credentials both gateways cached more than `keysTtlMs` ago, so a gateway
- * loads them again before it answers a read.
+ * Creates a tenant and has both gateways cache its credentials. Then moves the clocks of the caches
+ * past `keysTtlMs` (keys.ts), after which only a creation still uses the cached credentials.
  */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);

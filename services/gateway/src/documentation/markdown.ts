@@ -1,6 +1,6 @@
 /**
- * Parses the Markdown of the guides and of the changelog: only what `Block` lists. All other
- * Markdown, such as nested lists, quotes and raw HTML, becomes plain text.
+ * Splits the Markdown of the guides and of the changelog into blocks. Nested lists, quotes and raw
+ * HTML become plain text. `renderMarkdown` handles the markup inside a text, such as links.
  */
 
 export type Block =

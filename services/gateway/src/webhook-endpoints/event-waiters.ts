@@ -50,9 +50,9 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // `findNews` gets each endpoint once, with the lowest `after` of the requests that wait for
-      // the endpoint. An event after that position ends all these requests, even those with a
-      // higher `after`.
+      // Each endpoint is passed to `findNews` once, with the lowest `after` of the requests that
+      // wait for the endpoint. An event after that position ends all these requests, even those
+      // with a higher `after`.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

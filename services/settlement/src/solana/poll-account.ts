@@ -31,8 +31,9 @@ export interface AccountMemory {
   listedAt: Date;
   nextPollMs: number;
   /**
-   * Maps a signature to true if its transaction was read or has failed on Solana, and to false if
-   * the signature was recorded as unread (`noteUnread`). Keeps the last `rememberedMax` signatures.
+   * The last result that `remember` got for each signature: true if the transaction was read or has
+   * failed on Solana, false if `noteUnread` recorded the signature. Keeps the last `rememberedMax`
+   * signatures.
    */
   readonly remembered: Map<string, boolean>;
 }
@@ -73,9 +74,9 @@ export async function startCursor(
 }
 
 /**
- * If `memory.backlog` is empty, fills it from a new list. Then reads at most `most.reads` of its
- * signatures. If the backlog of a complete and uncut list is now empty, stores `memory.listedAt` in
- * Postgres.
+ * If `memory.backlog` is empty, fills it from a new list. Then reads at most `most.reads`
+ * signatures of the backlog. If the backlog of a complete and uncut list is now empty, stores
+ * `memory.listedAt` in Postgres.
  */
 export async function pollAccount(
   deps: WatcherDeps,

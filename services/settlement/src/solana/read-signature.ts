@@ -88,7 +88,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
     case 'added':
       logger.info(
         fields,
-        'a payment was added to a purchase intent, but no credits were granted: the intent is closed or not yet paid in full',
+        'a payment was added to a purchase intent, but granted no credits: the intent is closed or not yet paid in full',
       );
       return;
     case 'unexplained':

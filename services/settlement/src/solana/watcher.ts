@@ -142,9 +142,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Makes the calls to the RPC server that are due. Returns false if nothing is due. If the result is
- * true, the caller records that the server has answered (`rpcAnswered`). Throws `RpcUnavailable` if
- * a call fails.
+ * Makes the calls to the RPC server that are due. Returns true if the caller must record that the
+ * server has answered (`rpcAnswered`). Throws `RpcUnavailable` if a call fails.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;

@@ -33,7 +33,7 @@ export const keyMembers: Readonly<
     null,
   ],
   'AuditEntry.after': [
-    'The changed settings, or the whole endpoint or key, after the change. For the rotation of a secret: `overlapMs`, the milliseconds for which the previous secret stays valid, and other members. Null for a deletion.',
+    'The changed settings, or the whole endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion.',
     examples.auditEntry.after,
   ],
   'AuditEntry.requestId': [

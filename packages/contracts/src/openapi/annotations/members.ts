@@ -13,8 +13,8 @@ const eventData = Object.fromEntries(
 
 /**
  * The description and the example of each member of the document. A key `name.member` has
- * precedence over a key `member`. The `name` is that of a schema or an operation, or an
- * event type.
+ * precedence over a key `member`. `name` is the name of a schema, an `operationId` or an event
+ * type.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
@@ -55,7 +55,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   // Amounts.
   estimated: ['The likely price.', 62.5],
   max: ['The highest price. A submission holds this amount.', 200],
-  surge: ['The surge factor, included in the prices. It rises when the nodes are busy.', 1],
+  surge: ['The surge multiplier, included in the prices. It rises when the nodes are busy.', 1],
   'Refund.amount': ['The released part of the hold.', 200],
   charged: ['The charged credits.', 0],
   nodeSeconds: ['Seconds that the job has run on the node.', 61.5],
@@ -79,7 +79,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   currency: ['The unit of the amounts.', 'credits'],
   usdPerCredit: ['The price of a credit in US dollars.', 0.01],
   version: ['The number of the rate card.', 1],
-  surgeMultiplier: ['The current surge factor. It rises when the nodes are busy.', 1],
+  surgeMultiplier: ['The current surge multiplier. It rises when the nodes are busy.', 1],
   jobTypes: ['The prices of each job type.', examples.rateCard.jobTypes],
   tiers: ['The prices of each tier.', examples.rateCard.jobTypes[0]?.tiers],
   standard: ['The prices of the tier `standard`.', examples.rateCard.jobTypes[0]?.tiers.standard],

@@ -1,6 +1,7 @@
 import type { PageRequest, SubmissionMatcher } from '../fence/submit-fence.ts';
 import type { FormToSend } from './adapter.ts';
 
+/** A shorter filled-in value does not count as a sign that a request carries the application. */
 const textLengthMin = 3;
 
 export function pathOf(url: string): string {

@@ -1,6 +1,7 @@
+import dns from 'node:dns';
 import http from 'node:http';
 import net from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type Cleanups,
   closeAll,
@@ -129,14 +130,20 @@ test('a name is looked up once, so that a later answer cannot point elsewhere', 
   expect(lookUps).toBe(1);
 });
 
-test('the address of the look-up is dialed, and not the name', async () => {
-  const proxy = await proxyTo({}, cleanups, () => Promise.resolve(['93.184.216.34']));
-  // The rules allow the destination. The connection fails, because tests may connect to this
-  // machine only.
-  const client = await tunnelTo(proxy, 'public.example:443');
-  expect(client.received()).toContain('HTTP/1.1 502 ');
-  expect(proxy.refusals()).toEqual([]);
-});
+test.each([[['93.184.216.34']], [['93.184.216.34', '93.184.216.35']]])(
+  'the addresses of the look-up are dialed, and not the name: %j',
+  async (addresses) => {
+    const lookUp = vi.spyOn(dns, 'lookup');
+    onTestFinished(() => lookUp.mockRestore());
+    const proxy = await proxyTo({}, cleanups, () => Promise.resolve(addresses));
+    // The rules allow the destination. The connection fails, because tests may connect to this
+    // machine only.
+    const client = await tunnelTo(proxy, 'public.example:443');
+    expect(client.received()).toContain('HTTP/1.1 502 ');
+    expect(proxy.refusals()).toEqual([]);
+    expect(lookUp.mock.calls.map(([name]) => name)).not.toContain('public.example');
+  },
+);
 
 test('a site that cannot be reached fails the tunnel, and is no refusal', async () => {
   const proxy = await proxyTo({}, cleanups, () => Promise.reject(new Error('no such name')));

@@ -54,8 +54,8 @@ export interface FormField {
   readonly key: string;
   readonly kind: WidgetKind;
   /**
-   * The question in the words of the page, before `normaliseLabel`. White space is collapsed, and
-   * `*` and `✱` at the ends are removed. Empty if the page has no question for the widget.
+   * The question in the words of the page, before `normaliseLabel`, but without `*` and `✱` at its
+   * ends. Empty if the page has no question for the widget.
    */
   readonly label: string;
   readonly isRequired: boolean;

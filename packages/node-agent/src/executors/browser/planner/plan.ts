@@ -6,7 +6,7 @@ import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.
 
 /**
  * Decides what to enter into each field (CONTRACT 10). Never cuts or converts a value. If the
- * widget of a field cannot take the value, nothing is entered into the field.
+ * widget of a field cannot take the value, the field counts as unanswered.
  */
 export function planForm(form: FormModel, profile: ApplicantProfile): Plan {
   const fills: Fill[] = [];

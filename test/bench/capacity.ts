@@ -90,8 +90,8 @@ export interface MeasuredShape {
 }
 
 /**
- * Reads the rows of the lab notebook about closed loops with 10 to 99 requests in flight. Each row
- * has a rate and the CPU-seconds per 1,000 submissions.
+ * Reads those table rows of `notebook` that have the rate and the CPU-seconds per 1,000 submissions
+ * of a closed loop with 10 to 99 requests in flight. Skips all other rows.
  */
 export function measuredShapes(notebook: string): MeasuredShape[] {
   const row = /^\| (.+, \d\d in flight.*: \w+) \| ([\d,]+) \|.*\| ([\d.]+) \(gateway/gmu;

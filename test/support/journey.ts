@@ -168,8 +168,8 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
 }
 
 /**
- * Waits for a webhook with the event `type` of the submission, and verifies its signature. Throws
- * if none arrives within `timeoutMs`.
+ * Waits for a webhook whose event has the type `type` and is about the submission. Throws if none
+ * arrives within `timeoutMs`, or if its signature is invalid.
  */
 export async function eventOf(
   { receiver, tenant }: Journey,

@@ -43,9 +43,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * The web interface has links to files of other packages. If such a package is installed on this
- * machine, apt does not download it, and the link is broken. Replaces each broken link with a link
- * into /usr/share/javascript.
+ * Replaces each broken symbolic link in `dir` with one into /usr/share/javascript. Such a link to a
+ * file of another package is broken if that package is installed on this machine, because apt then
+ * does not download it.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { describeExit } from '@svc/local';
 import type { Load, LoadResult, WorldCounts, WorldMessage } from './messages.ts';
 
 /** A child process of the benchmark. The caller must await each answer before the next question. */
@@ -22,8 +23,8 @@ async function startChild<Question extends object, Answer>(
   return {
     pid: child.pid ?? 0,
     async ask(question) {
-      const ended = exited.then(([code]) => {
-        throw new Error(`${file} ended with the exit code ${String(code)} before it answered`);
+      const ended = exited.then(() => {
+        throw new Error(`${file} ${describeExit(child)} before it answered`);
       });
       const answered = once(child, 'message');
       child.send(question);

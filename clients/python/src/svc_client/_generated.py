@@ -456,7 +456,7 @@ class Settings(TypedDict):
     lowBalanceThreshold: float
     """The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
-    """When and why deliveries to the URL were disabled. Null if they are enabled."""
+    """When and why deliveries to `webhookUrl` were disabled. Null if they are enabled."""
     allowedJobTypes: list[str]
     """The job types that this tenant may use."""
     tenantId: str

@@ -339,7 +339,7 @@ export interface Settings {
   readonly webhookUrl: string | null;
   /** The service sends `credits.low_balance` when a charge takes the balance below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals. */
   readonly lowBalanceThreshold: number;
-  /** When and why deliveries to the URL were disabled. Null if they are enabled. */
+  /** When and why deliveries to `webhookUrl` were disabled. Null if they are enabled. */
   readonly webhookDisabled: {
     /** The time at which the deliveries were disabled. */
     readonly at: string;

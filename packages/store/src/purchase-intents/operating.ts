@@ -79,8 +79,8 @@ export interface WatcherStatus {
     readonly slot: number;
     readonly listedAt: Date | null;
     /**
-     * Seconds since the last complete listing of the account's signatures began. Null before the
-     * first complete listing.
+     * Seconds since `listedAt`: the start of the last listing that `noteListed` recorded. Null if
+     * there is none.
      */
     readonly lagSeconds: number | null;
   }[];
@@ -141,9 +141,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The most seconds since the last complete listing of an open intent's token account began.
-   * Without such a listing: since the account's cursor was created. Without a cursor: since the
-   * intent was created. 0 if no intent is open.
+   * The highest age in seconds of any open intent's token account. The age counts from the start of
+   * the listing that `noteListed` recorded last. Without one: from the creation of the cursor, or of
+   * the intent if there is no cursor. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

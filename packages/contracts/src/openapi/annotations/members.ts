@@ -167,7 +167,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     1000,
   ],
   webhookDisabled: [
-    'When and why deliveries to the URL were disabled. Null if they are enabled.',
+    'When and why deliveries to `webhookUrl` were disabled. Null if they are enabled.',
     { at: '2026-03-02T09:46:12.004Z', reason: 'the endpoint answered 410 Gone' },
   ],
   reason: ['The reason, for people.', 'the endpoint answered 410 Gone'],

@@ -18,8 +18,8 @@ const differences: string[] = [];
  */
 const micros = (credits: number) => Math.round(credits * 1_000_000);
 
-// Read the submissions before the statement. In the other order, a submission could end between the
-// two reads. The statement would then lack its charge.
+// Read the submissions before the statement. In the other order, the statement would lack the
+// charge of a submission that ends between the two reads.
 const submissions = [];
 for await (const submission of client.listSubmissions({ createdAfter: since, limit: 100 })) {
   submissions.push(submission);

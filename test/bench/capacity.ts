@@ -18,7 +18,10 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
  */
 export interface Cost {
   readonly perThousandSubmissions: number;
-  /** A batch costs the same at any size. */
+  /**
+   * The cost of 1,000 batches, without the cost of their submissions. It is the same for batches of
+   * any size.
+   */
   readonly perThousandBatches: number;
 }
 

@@ -99,7 +99,8 @@ export async function drive(
   const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
   if (created === 0 || isWrong)
     throw new Error(
-      `${name} refused too many requests or created no submission: refused ${JSON.stringify(result.refused)} by HTTP status, ${created} created`,
+      `${name} refused too many requests or created no submission: ${created} created. ` +
+        `Refused requests by HTTP status (0: the connection failed): ${JSON.stringify(result.refused)}`,
     );
   return { ...result, refused };
 }

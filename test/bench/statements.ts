@@ -19,8 +19,8 @@ import { RunningSystems } from './systems/running.ts';
 const shownMax = 24;
 const labelLength = 64;
 /**
- * Names for the statements that the service sends for a submission, by a part of their text. A
- * report shows other statements by their start.
+ * The names of the statements that the service sends for a submission. `part` matches the text of
+ * the statement. For any other statement, the report shows the first characters of its text.
  */
 const names: readonly (readonly [part: RegExp, name: string])[] = [
   [/^WITH RECURSIVE checked/, 'hold'],

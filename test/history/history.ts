@@ -150,13 +150,11 @@ interface RebateRecord extends Timed {
   readonly paidMicros: bigint | null;
 }
 
-/**
- * The webhook URL that was set for a tenant: when the tenant was created with a URL, or by a later
- * change. Null if the change removed the URL.
- */
+/** A change of a tenant's webhook URL, or the creation of a tenant with a webhook URL. */
 export interface UrlRecord extends Timed {
   readonly kind: 'url';
   readonly tenant: string;
+  /** The new URL. Null if the change removed the URL. */
   readonly url: string | null;
 }
 

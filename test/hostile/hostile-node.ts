@@ -27,10 +27,10 @@ export interface Hostile {
 const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
 
 /**
- * Sends usage for 90 invented submissions, and accepts every offer. Completes the first `completes`
- * jobs with inflated usage, and starts no other job.
+ * Sends usage for 90 invented submissions, and accepts every offer. Starts at most `startedMax`
+ * jobs, and completes them with inflated usage.
  */
-export function playHostile(node: ScriptedNode, completes: number): Hostile {
+export function playHostile(node: ScriptedNode, startedMax: number): Hostile {
   let payloads = 0;
   for (const submissionId of inventedIds(90)) node.send({ type: 'usage', submissionId, usage: {} });
   const stop = follow(node, (frame) => {
@@ -40,7 +40,7 @@ export function playHostile(node: ScriptedNode, completes: number): Hostile {
         return;
       case 'assign':
         payloads += 1;
-        if (payloads <= completes) node.send({ type: 'start', submissionId: frame.submissionId });
+        if (payloads <= startedMax) node.send({ type: 'start', submissionId: frame.submissionId });
         return;
       case 'begin': {
         const { submissionId } = frame;

@@ -98,8 +98,8 @@ function judgeOne(
 }
 
 /**
- * A false answer counts only if its request began more than `boundMs` after the last change or true
- * answer.
+ * A false or missing answer is in `falseOnes` only if its request began more than `boundMs` after
+ * `atMs` and after every earlier true answer.
  */
 function compare(
   statements: readonly Statement[],

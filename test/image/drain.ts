@@ -9,8 +9,8 @@ const submissions = 6;
 /** The 10 s in which a service drains, and a reserve for the stop of its container. */
 const drainMsMax = 12_000;
 /**
- * The longest time to a final event. It covers the lease of 60 s of a node that never returns, two
- * retries of a webhook (5 s and 60 s), and a reserve.
+ * The longest wait for the final events. If a node does not return, the lease of its submission
+ * ends within 60 s. Two retries of a webhook take about 65 s. The rest is a reserve.
  */
 const finalMsMax = 180_000;
 const finalEvents = ['submission.completed', 'submission.failed', 'submission.cancelled'];

@@ -10,7 +10,10 @@ export interface LogCall {
   readonly level: string | undefined;
   /** The literal messages that the call may write. Empty if no message of the call is a literal. */
   readonly messages: readonly string[];
-  /** The event that the call names as a literal, if there is one. */
+  /**
+   * The literal value of `event` in the call's fields, for example `queue.job_failed`. Undefined if
+   * there is none.
+   */
   readonly event: string | undefined;
   readonly members: readonly string[];
 }

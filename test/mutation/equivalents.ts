@@ -128,7 +128,7 @@ export const equivalents: readonly Equivalent[] = [
     id: '83d5cdda9aa3',
     file: 'packages/store/src/schema/roles.ts',
     change: 'a ROLLBACK is sent without waiting for it',
-    reason: 'A connection runs its statements in order, and after this one it is only closed.',
+    reason: 'When the caller closes the connection, Postgres rolls back the transaction anyway.',
   },
   {
     id: '6b07918a1a9a',

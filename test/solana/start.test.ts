@@ -9,7 +9,10 @@ import { run } from '../../services/settlement/src/run.ts';
 import { token2022Program } from './chain/local-chain.ts';
 import { openSolanaWorld, type SolanaWorld } from './world.ts';
 
-/** The checks of the rail at the start of settlement, and the watcher as it runs (CONTRACT 8). */
+/**
+ * When the settlement service starts, it checks the configuration of the rail. Then it runs the
+ * watcher (CONTRACT 8).
+ */
 
 let world: SolanaWorld;
 const running: { close(): Promise<void> }[] = [];

@@ -27,7 +27,7 @@ export interface WireAnswer {
 }
 
 /**
- * An agent that opens at most `count` connections to each server and keeps them open between
+ * An HTTP `Agent` that opens at most `count` connections to each server and keeps them open between
  * requests. `destroy` closes the connections.
  */
 export function keptConnections(count: number): Agent {

@@ -13,7 +13,7 @@ export interface PrometheusPrograms {
 
 /**
  * Finds Prometheus and promtool on the PATH or in an earlier download. Otherwise calls `onFetch`
- * and downloads Debian's package. Throws StartError if this machine has no `apt-get`, and
+ * and downloads Debian's package. Throws StartError if `apt-get` or `dpkg-deb` is missing, and
  * CommandError if the download fails.
  */
 export async function prometheusPrograms(
@@ -43,9 +43,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * Replaces each broken symbolic link in `dir` with one into /usr/share/javascript. Such a link to a
- * file of another package is broken if that package is installed on this machine, because apt then
- * does not download it.
+ * Replaces each broken symbolic link in `dir` with a link to the entry of the same name in
+ * /usr/share/javascript. apt does not download a package that is installed on this machine, so the
+ * links to its files are broken.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 
 /**
- * A stand-in for a service in tests. With the argument `serve` it runs until SIGTERM. The other
- * arguments are in the conditions below.
+ * A stand-in for a service in tests. The argument selects a behaviour. With `serve`, the stand-in
+ * becomes ready and runs until SIGTERM.
  */
 const [behaviour] = process.argv.slice(2);
 const say = (fields: object) => process.stdout.write(`${JSON.stringify(fields)}\n`);

@@ -180,8 +180,8 @@ const report = Type.Object({
 });
 /**
  * The node sends this frame after the service has recorded every submission of the node's history.
- * For each submission without an entry in the node's journal, the service must also have
- * acknowledged the outcome.
+ * For each submission that is in the history but not in the journal, the node first sends the
+ * outcome and waits for `ack`.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

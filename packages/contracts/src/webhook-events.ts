@@ -61,7 +61,7 @@ export const PurchasedData = Type.Object({
   credits: Credits,
   paidAmount: Type.Number({ description: 'The unit is USDC, with at most six decimals.' }),
   signature: Type.String({
-    description: 'In this event, it is never null.',
+    description: 'Never null in this event.',
   }),
 });
 /**

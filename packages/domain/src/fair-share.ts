@@ -41,8 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * How long the only usable slot of a tier is kept free for tenants below their share. This time
- * begins when such a tenant gets no slot.
+ * In a tier with exactly one usable slot, how long this slot is kept free for tenants below their
+ * share. The time begins when such a tenant gets no slot.
  */
 export const yieldMs = 2_000;
 /**

@@ -170,7 +170,10 @@ export const polledEventAgeMaxMs = 24 * 3_600_000;
 export const polledEventsMax = 1_000;
 export const pollWaitSecondsMax = 30;
 
-/** The most submissions that the reconciler of settlement settles concurrently (decision 9). */
+/**
+ * The reconciler of settlement settles submissions in batches of at most this many. It settles the
+ * submissions of a batch concurrently (decision 9).
+ */
 export const batchIdsMax = 64;
 
 export const ledgerAuditIntervalMs = 300_000;

@@ -76,7 +76,7 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
   if (refusal !== undefined) throw new CannotStartBrowser(refusal);
   const leftovers = await deleteLeftoverProfiles(stateDir);
   if (leftovers > 0)
-    log('info', 'deleted the browser directories that earlier runs left behind', { leftovers });
+    log('info', 'deleted the profile directories that earlier browsers left behind', { leftovers });
   const binary = browserOf(options);
   const { version } = await tryBrowser(binary, options);
   log('info', 'checked that the browser starts', { binary, version, isSandboxed });

@@ -134,7 +134,7 @@ export const nodeLogCatalogue = {
   },
   'node.browser_leftovers_deleted': {
     level: 'info',
-    message: 'deleted the browser directories that earlier runs left behind',
+    message: 'deleted the profile directories that earlier browsers left behind',
     members: ['leftovers'],
   },
   'node.browser_not_started': {

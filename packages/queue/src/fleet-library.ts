@@ -27,10 +27,15 @@
  */
 
 /*
+ * Key of the sums of slots:
+ *
+ * - `totals`, hash: "<job type>:slots" and "<job type>:free" of all nodes with this job type, and
+ *   "*:slots" and "*:free" of all nodes with any job type. Draining nodes do not count.
+ */
+
+/*
  * Keys of the fleet:
  *
- * - `totals`, hash: "<job type>:slots" and "<job type>:free", without draining nodes. Type "*"
- *   counts each node once.
  * - `dispatchers`, sorted set: dispatcher → its last heartbeat
  * - `born`: when the registry was created
  */

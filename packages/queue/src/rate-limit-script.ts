@@ -1,13 +1,14 @@
 import { redisScript } from './redis-script.ts';
 
 /**
- * All gateways together may give a few tokens too many: at most the number that the bucket gains in
- * this time (CONTRACT 2). For example, at 100 tokens a second they may give 2 tokens too many.
+ * All gateways together may give a few tokens of a bucket too many: at most the number that the
+ * bucket gains in this time (CONTRACT 2). At 100 tokens a second, this number is 2.
  */
 const aheadMs = 20;
 /**
- * The length of a gateway's lease of a bucket. Only the gateway with the lease may give tokens
- * before Redis takes them from the bucket. Each token that it asks Redis to take extends the lease.
+ * At most one gateway has the lease of a bucket. Only this gateway may give tokens before Redis
+ * takes them from the bucket. The lease ends this long after the gateway last asked Redis for a
+ * token of the bucket.
  */
 export const aheadLeaseMs = 10_000;
 

@@ -36,8 +36,8 @@ const replyIdsMax = 64;
 const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
- * A message is a list of ids, then a number n. The first n ids are `dispatched`, and the others are
- * `look`. Without a number all are `look`.
+ * A message is one array: ids, then a number n. The first n ids are `dispatched`, and the others
+ * are `look`. If an older dispatcher sends no number, all ids are `look`.
  */
 function messageOf(replies: readonly Reply[]): string {
   const idsOf = (wanted: ReplyNews): string[] =>

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 
 export interface TestRedis {
   readonly redisUrl: string;
-  /** Runs FLUSHALL, to test that Redis may lose its data at any time (decision 1). */
+  /** Deletes all data with FLUSHALL. The service must survive such a loss (decision 1). */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

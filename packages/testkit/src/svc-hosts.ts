@@ -83,7 +83,7 @@ function answerOf(host: ChildProcess, command: object): Promise<unknown> {
     const bound = setTimeout(() => host.kill('SIGKILL'), commandBoundMs);
     const settle = () => {
       clearTimeout(bound);
-      host.off('message', onAnswer).off('exit', onExit).off('error', onExit);
+      host.off('message', onAnswer).off('exit', onExit).off('error', onError);
     };
     const onAnswer = (answer: unknown) => {
       settle();
@@ -93,7 +93,11 @@ function answerOf(host: ChildProcess, command: object): Promise<unknown> {
       settle();
       reject(new Error(`svc ${describeExit(host)} before it answered`));
     };
-    host.on('message', onAnswer).on('exit', onExit).on('error', onExit);
+    const onError = ({ message }: Error) => {
+      settle();
+      reject(new Error(`could not send the command to svc: ${message}`));
+    };
+    host.on('message', onAnswer).on('exit', onExit).on('error', onError);
     host.send(command);
   });
 }

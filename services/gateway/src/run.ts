@@ -108,7 +108,8 @@ export async function run(
       tracing,
       ...logging,
     });
-    // Readiness does not depend on Redis, because reads, cancels and balances work without it.
+    // The admin port's `/ready` does not check Redis, because reads, cancels and balances work
+    // without Redis.
     const ready = () => missingForReads(store);
     const adminPort = await openAdmin(opening, { redis, store, metrics, ready, tls });
     const server = await startHttpServer({

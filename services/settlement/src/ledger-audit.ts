@@ -5,8 +5,9 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults of the ledger. NaN instead of 0 if the last audit failed or no audit
-   * has ended. NaN if the status of the audit is missing or cannot be read.
+   * The number of known faults of the ledger. NaN if the status of the audit is missing or cannot
+   * be read. If no fault is known: 0 if the last audit succeeded, NaN if it failed or no audit has
+   * ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

@@ -23,7 +23,7 @@ export interface RecoverDeps {
 
 /** The most tenants or endpoints that one statement reads. */
 const endpointsMax = 1_000;
-/** The most statements in one pass that look for tenants, and the most that look for endpoints. */
+/** The most statements of `wakeDue` in one pass. `wakeDueTargets` has the same limit. */
 const statementsMax = 20;
 /** The most deliveries that `endAged` reads in one page, and the most such pages in one pass. */
 const agedMax = 500;
@@ -61,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'tidied webhook endpoints: `dropped` counts events that poll endpoints no longer keep, `deleted` counts retired endpoints',
+        'tidied webhook endpoints: `dropped` counts events that a poll endpoint no longer keeps, `deleted` counts retired endpoints',
       );
   }
 

@@ -37,7 +37,7 @@ const endSecondsMax = 120;
 const seed = 1;
 const lookMs = 500;
 /**
- * Behaviours of nodes that the load leaves out. With `sandbox.decline` the gateway would answer
+ * The load does not use these behaviours of nodes. With `sandbox.decline` the gateway would answer
  * 503, which the alerts on availability count.
  */
 const without = ['sandbox.decline'];

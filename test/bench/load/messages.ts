@@ -73,8 +73,8 @@ export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
  * The requests to the process of world.ts. In the mode `accept`, the nodes start no submission.
- * After `release` in this mode, they report a failure of each submission that they have accepted,
- * or accept before the next `mode`.
+ * `release` in this mode makes them report a failure of each assigned submission. Until the next
+ * `mode`, they also do this for each new submission.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

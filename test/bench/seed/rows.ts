@@ -1,11 +1,11 @@
 /**
  * SQL for rows of past months. In `source`:
  *
- * - `$1`: the ids of the tenants.
- * - `$2`, `$3`: the first and last `n`.
- * - `$4`: the number of all submissions.
+ * - `$1`: tenant ids.
+ * - `$2`, `$3`: first and last submission to write.
+ * - `$4`: count of all submissions.
  * - `$5`: a tenant's first balance in micros.
- * - `$6`: the number of tenants.
+ * - `$6`: count of tenants.
  * - `$7`: now.
  */
 

@@ -15,7 +15,8 @@ test(`${runs} killed runs: no application arrives twice, or denied, or unreporte
   const report = await runTrial({ runs, seed, lanes: 2, slots, binary, bundle });
   expect(report.violations).toEqual([]);
   expect(report.runs).toBe(runs);
-  // The trial proves something only if enough applications arrive and each end below occurs.
+  // The trial proves something only if enough applications arrived, and if runs ended in each of
+  // these three ways.
   expect(report.received).toBeGreaterThan(runs / 4);
   expect(report.ends.get('completed')).toBeGreaterThan(0);
   expect(report.ends.get('node_error, not submitted')).toBeGreaterThan(0);

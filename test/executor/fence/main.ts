@@ -7,8 +7,8 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs all senders. For `form` and `fetch`, it also cuts the answer at every Nth byte, and the
- * request at every (37 × N)th byte.
+ * runs all senders, and runs `form` and `fetch` once for each cut: at every Nth byte of the answer
+ * and every (37 × N)th of the request.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -37,8 +37,8 @@ export interface FaultKind {
 interface Lasting {
   readonly name: string;
   /**
-   * The time that the fault needs to have an effect. It is added to the time that is drawn from
-   * `Pace.lastsMs`.
+   * Added to the time that is drawn from `Pace.lastsMs`, so the fault does not end before it has an
+   * effect.
    */
   readonly atLeastMs?: number;
   readonly strike: Fault['strike'];

@@ -72,7 +72,7 @@ export const historyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'url-from-a-cache',
-    what: 'a process sends all webhooks of an endpoint to the first URL that the process read for it',
+    what: 'a process keeps using the first URL that it has read for a webhook endpoint',
     edits: [
       {
         file: 'packages/store/src/deliveries/claims.ts',

@@ -2,7 +2,7 @@ import type { InjectedBug, SourceEdit } from './injected-bug.ts';
 
 const holding = 'packages/store/src/submissions/hold.ts';
 const ending = 'packages/domain/src/ending.ts';
-const dropOneMovement = 'DROP INDEX ledger_entries_submission_id_type_key';
+const dropEntryIndex = 'DROP INDEX ledger_entries_submission_id_type_key';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
 const nobodySettlesLater: SourceEdit = {
@@ -56,13 +56,13 @@ export const moneyBugs: readonly InjectedBug[] = [
         to: "if (facts.outcomeKind !== 'completed') return null;",
       },
     ],
-    sql: [dropOneMovement],
+    sql: [dropEntryIndex],
   },
   {
     name: 'cancel-without-state',
     what: 'a cancel does not check whether the submission has ended (and no unique index refuses a second end)',
     edits: [{ file: ending, from: "if (!moves(facts.state, 'cancel')) return null;", to: '' }],
-    sql: [dropOneMovement, 'ALTER TABLE submissions DROP CONSTRAINT submissions_outcome'],
+    sql: [dropEntryIndex, 'ALTER TABLE submissions DROP CONSTRAINT submissions_outcome'],
   },
   {
     name: 'enqueue-before-commit',

@@ -118,8 +118,10 @@ async function signUp(
     target: '/signup',
     body: JSON.stringify({ name, ...(opened === undefined ? {} : { webhookUrl: opened.url }) }),
   });
-  if (answer?.status !== 201)
-    throw new Error(`the signup was answered ${answer?.status} ${answer?.code}`);
+  if (answer?.status !== 201) {
+    const got = answer === undefined ? 'no answer' : `${answer.status} ${answer.code}`;
+    throw new Error(`the signup got ${got}, not 201`);
+  }
   const { tenantId, hmacSecret, webhookSecret } = answer.body;
   const tenant = loadTenant(name, {
     tenantId: textOf(tenantId) ?? '',

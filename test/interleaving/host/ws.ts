@@ -60,7 +60,7 @@ export class SimulatedSocket extends EventEmitter {
     this.isPaused = false;
   }
 
-  /** Marks this socket as closed. Emits `close` once, after the current code, as `ws` does. */
+  /** Marks this socket as closed. Emits `close` once and asynchronously, as `ws` does. */
   ended(code: number): void {
     if (this.readyState === closed) return;
     this.readyState = closed;

@@ -26,8 +26,8 @@ export class SimulatedProcess implements Host {
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
   /**
-   * The process is stalled until this step, so its events wait. They may be released earlier if an
-   * event has waited for too long.
+   * Until this step the process is stalled, so its events and timers wait. A call of `releaseOne`
+   * with `thaws` can release one of them earlier.
    */
   frozenUntilStep = 0;
 

@@ -173,9 +173,9 @@ export class Messaging {
   }
 
   /**
-   * Publishes to all dispatchers the message in `text`, the JSON that `publishCancelled` sends.
-   * Resolves with 1 if at least one dispatcher is alive, otherwise with 0. If it throws, the
-   * message may still arrive.
+   * `text` is the JSON that `publishCancelled` sends. Publishes the `message` of this JSON to all
+   * dispatchers. Resolves with 1 if at least one dispatcher is alive, otherwise with 0. If the call
+   * throws, the message may still arrive.
    */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
     const { message }: { message: unknown } = JSON.parse(text);

@@ -28,7 +28,10 @@ export interface Shape {
 interface Given {
   readonly seed: number;
   readonly random: Random;
-  /** The source of ids. `random` is another source, so an additional id changes no other choice. */
+  /**
+   * The source of ids. It is separate from `random`, so an additional id does not change what
+   * `random` draws.
+   */
   readonly ids: Random;
   readonly stateDir: string;
 }

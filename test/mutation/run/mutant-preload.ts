@@ -3,8 +3,8 @@ import { changeSources } from '../../support/changed-sources.ts';
 import { mutatedFile, mutatedText } from './child-environment.ts';
 
 /**
- * A process with the variables of `childEnvironment` loads this file first. The process then runs
- * with the replaced source file.
+ * A process with the variables of `childEnvironment` loads this module first. When the process
+ * loads `file`, it gets the text of `textFile`.
  */
 const file = process.env[mutatedFile];
 const textFile = process.env[mutatedText];

@@ -345,7 +345,7 @@ class CancelAnswer(TypedDict):
     status: Literal["cancelled"]
     """The submission is cancelled."""
     refund: Refund
-    """The released and the charged credits."""
+    """How many credits the cancel released (`amount`) and charged (`charged`)."""
 
 
 class _QuoteRequestRequired(TypedDict):
@@ -901,7 +901,7 @@ class CreditsPurchasedEventData(TypedDict):
     paidAmount: float
     """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: str
-    """The signature of the transaction that completed the payment. Null until the intent is confirmed. In this event, it is never null."""
+    """The signature of the transaction that completed the payment. Null until the intent is confirmed. Never null in this event."""
 
 
 class CreditsPurchasedEvent(TypedDict):

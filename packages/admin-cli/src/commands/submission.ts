@@ -155,7 +155,8 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 
 /**
  * Notifies the dispatchers and the webhooks service that this submission has ended. Returns false
- * if there is no connection to Redis. The node then stops later, and the webhook is sent later.
+ * if there is no connection to Redis. Without Redis, the node stops a little later, and the
+ * webhook is sent a little later.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

@@ -59,7 +59,7 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
       overlapMs === 0
         ? `All earlier ${name} secrets of ${wireId} stop working now.`
         : `If two ${name} secrets of ${wireId} are valid, the older one stops working now.`;
-    await confirm(`${effect} Programs that still use such a secret then fail. Go on?`, options);
+    await confirm(`${effect} Programs that use a stopped secret fail. Go on?`, options);
   }
   const isSandbox = configuration.SVC_ENVIRONMENT === 'sandbox';
   const prefix: SecretPrefix = webhook ? 'whsec' : isSandbox ? 'hsk_test' : 'hsk_live';

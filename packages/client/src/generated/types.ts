@@ -238,7 +238,7 @@ export interface CancelAnswer {
   readonly submissionId: string;
   /** The submission is cancelled. */
   readonly status: 'cancelled';
-  /** The released and the charged credits. */
+  /** How many credits the cancel released (`amount`) and charged (`charged`). */
   readonly refund: Refund;
 }
 
@@ -777,7 +777,7 @@ export interface CreditsPurchasedEvent {
     readonly credits: number;
     /** The amount paid so far. The unit is USDC, with at most six decimals. */
     readonly paidAmount: number;
-    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. In this event, it is never null. */
+    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. Never null in this event. */
     readonly signature: string;
   };
 }

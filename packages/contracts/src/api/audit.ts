@@ -17,9 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * For settings: the settings that the change names. For an endpoint or key: its id and the members
- * that a tenant chooses. For a rotation: facts such as `overlapMs`. Null before a creation and
- * after a deletion.
+ * For settings: the settings given in the change. For an endpoint or key: its id and the members
+ * that a tenant chooses. For a rotation: facts such as `overlapMs`. `before` is null for a
+ * creation. `after` is null for a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

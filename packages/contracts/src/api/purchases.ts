@@ -32,7 +32,7 @@ export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
 /**
  * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). The endpoint ignores additional
- * members, and checks the upper limit of `credits` itself.
+ * members. This schema has no maximum for `credits`, because the endpoint checks it.
  */
 export const PurchaseIntentRequest = Type.Object({
   credits: Type.Number({ exclusiveMinimum: 0 }),

@@ -1,7 +1,6 @@
 /**
- * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that the node fills in
- * forms from the page's examples as the page says. They also check that the node sends each error
- * message on the page.
+ * The tenants' guide to `applicantProfile` (CONTRACT 10). Tests check that the node uses the
+ * examples as the guide says, and that it sends each error message of the guide.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';
@@ -179,7 +178,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   {
     field: 'group of checkboxes, select that allows several options',
     answer:
-      'An array of labels. If one label is not an option, the field is not answered. Some lists show their options only when they are open. In such a list the node chooses your labels one after another. If the list has the first label but lacks a later one, the job fails with `invalid_payload`.',
+      'An array of labels. If the options of the field lack one of these labels, the field is not answered. Some lists show their options only when they are open. In such a list the node chooses your labels one after another. If the list has the first label but lacks a later one, the job fails with `invalid_payload`.',
   },
   { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents` or in `answers`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },

@@ -135,7 +135,7 @@ function effective(schema: unknown, keyword: string): unknown {
   // A `pattern` checks only strings, so it has no effect if the schema does not allow strings.
   if (keyword === 'pattern' && types.length > 0 && !types.includes('string')) return undefined;
   const value = memberOf(schema, keyword);
-  // Old documents call some formats by the names of our validator.
+  // Old documents contain formats that only our validator knows, such as `query-time`.
   return standardFormats[String(value)] ?? value;
 }
 
@@ -181,9 +181,9 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. An answer with variants must not get more.
- * Exception: if each old variant of an answer has a `code` or `type` with a `const`, the new answer
- * may have more variants, or none at all.
+ * Each old variant must have a compatible new variant. An answer with variants must not get
+ * additional ones. Exception: if each old variant of an answer has a `code` or `type` with a
+ * `const`, variants may be added, or all variants removed.
  */
 function compareVariants(
   context: Comparison,

@@ -23,7 +23,7 @@ export const webhooksEvents = {
     'Nothing at first: the attempt counts as made. The next attempt follows, if any are left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'tidied webhook endpoints: `dropped` counts events that poll endpoints no longer keep, `deleted` counts retired endpoints',
+    'tidied webhook endpoints: `dropped` counts events that a poll endpoint no longer keeps, `deleted` counts retired endpoints',
     ['dropped', 'deleted'],
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),

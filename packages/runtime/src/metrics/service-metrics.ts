@@ -10,7 +10,7 @@ export const serviceMetrics = {
       method: 'the HTTP method, or `other`',
       status: 'the HTTP status, or `none`',
     },
-    help: 'Duration of requests. Its count is the number of requests',
+    help: 'Duration of requests. The count is the number of requests',
     // The lowest bounds are for reads that caches answer. The highest are for creations that wait
     // for the dispatch deadline.
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10],

@@ -177,7 +177,7 @@ export function usageValues(
 }
 
 /**
- * Passes each report to `run` once. Each call of `run` gets at most one report on a submission,
+ * Passes each report to `run` once. Each call of `run` gets at most one report per submission,
  * because one statement updates a row only once. The answer to a report is null if `run` returned
  * no answer for its submission.
  */

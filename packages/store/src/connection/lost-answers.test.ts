@@ -101,8 +101,8 @@ test('while Postgres is silent, a price is rejected within the dispatch deadline
     rateCardOfVersion(store, 1),
   ]);
   expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
-  // The time limit for a connection and the time limit for an answer end at the same time. Either
-  // error may come, and `isUnavailable` is true for both.
+  // `databaseConnectTimeoutMsDefault` and `dispatchDeadlineMs` are equal, so a call may reject with
+  // the error of either time limit. `isUnavailable` is true for both errors.
   for (const one of asked) {
     expect(one.status === 'rejected' && isUnavailable(one.reason)).toBe(true);
   }

@@ -38,8 +38,8 @@ export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
   /**
-   * The ids of the tenant's endpoints, including retired ones, to which deliveries are due. Empty
-   * if `targetId` is not null, or if all endpoints of the tenant are retired.
+   * The ids of the tenant's endpoints that have due deliveries. A retired endpoint is listed only
+   * if the tenant also has an endpoint that is not retired. Empty if `targetId` is not null.
    */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];

@@ -8,8 +8,9 @@ export interface EventTarget {
    */
   readonly targetId: string;
   /**
-   * The id that the tenant sees. Null if the row was created for a former URL of the tenant's
-   * settings (webhook-endpoints/retired.ts).
+   * The endpoint id that the tenant sees, usually `targetId`. If the row was created for a former
+   * URL, the tenant sees the id of the endpoint that had this URL, or null if the settings had it
+   * (webhook-endpoints/retired.ts).
    */
   readonly endpointId: string | null;
   readonly kind: EndpointKind;

@@ -16,8 +16,8 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
 export interface RecentLimits {
   readonly accountsPerPage: number;
   /**
-   * The most entries to read per page. Each account of the page may use an equal part, but at least
-   * one entry, even if the total is then higher.
+   * The most entries to read per page, divided equally among the accounts of the page. Each
+   * account's part is at least one entry, even if the total exceeds this limit.
    */
   readonly entriesPerPage: number;
 }

@@ -13,7 +13,8 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 export interface LockPatience {
   /**
    * A migration's statement gives up waiting for a lock after this time, so that requests that
-   * queue behind it can continue. `CREATE` and `DROP INDEX CONCURRENTLY` wait without this limit.
+   * queue behind it can continue. `CREATE INDEX CONCURRENTLY` and `DROP INDEX CONCURRENTLY` wait
+   * without this limit.
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;

@@ -27,7 +27,7 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 
 /**
  * Reads the rate cards of `versions` and keeps them in memory, because the card of a version never
- * changes. Returns a function that gives the card of a version. It throws if the version does not
+ * changes. The returned function gives the card of a version. It throws if the version does not
  * exist or is not in `versions`.
  */
 export async function pinnedCards(

@@ -56,8 +56,8 @@ export async function insertRateCard(
 }
 
 /**
- * The least number of submissions for an average of their usage. With fewer submissions, the
- * typical usage of the rate card is the better estimate.
+ * The least number of submissions for an average of their usage. With fewer, `quote` estimates with
+ * the field `typicalUsage` of the rate card instead.
  */
 export const typicalUsageSettledMin = 20;
 

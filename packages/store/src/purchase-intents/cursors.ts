@@ -122,9 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Call this after all signatures of a complete and uncut listing (decision 32) of the account are
- * processed. Stores `at`. The listing began at this database time or later. Writes nothing if
- * another watcher has taken over.
+ * Stores `at`, a database time at or before the start of a listing of the account. The listing was
+ * complete and not cut (decision 32), and the caller has processed all its signatures. Writes
+ * nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,

@@ -141,9 +141,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The highest age in seconds of any open intent's token account. The age counts from the start of
-   * the listing that `noteListed` recorded last. Without one: from the creation of the cursor, or of
-   * the intent if there is no cursor. 0 if no intent is open.
+   * The highest lag, in seconds, of the token accounts with open intents: the age of the listing
+   * that `noteListed` recorded last, or of the cursor if there is no listing, or of the intent if
+   * there is no cursor. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

@@ -26,8 +26,9 @@ export interface OverdueCandidate extends ReconcileCandidate {
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, in the order of their ids, because `at` is the same for all. While
- * a recovery is in force, the page has only submissions with a stored outcome.
+ * A page of overdue submissions, sorted by id. Every row has `-infinity` as `at`, so only the
+ * `subjectId` of `page.after` counts. While a recovery is in force, the page has only submissions
+ * with a stored outcome.
  */
 export async function findOverdue(
   store: Store,

@@ -27,8 +27,8 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
 }
 
 /**
- * `sealed` is the key of request hashes. It is resealed last, and nobody can seal it without the
- * master key. So the phase is `bound` if this key is sealed for its complete place.
+ * `sealed` contains the key of request hashes. This value is resealed last, and sealing it needs
+ * the master key. So the phase is `bound` if the value is sealed for its complete place.
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';

@@ -57,8 +57,7 @@ export async function listSubmissions(
 
 /**
  * SQL for the rows that `listSubmissions` searches. If all `states` are in `inFlightStates`, these
- * are only the tenant's submissions in flight, which are few. So the rest of the tenant's list is
- * not read.
+ * rows are only the tenant's submissions in flight, which are few.
  */
 function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
   const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;

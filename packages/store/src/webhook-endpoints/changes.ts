@@ -31,7 +31,8 @@ export interface NewEndpoint {
 }
 
 /**
- * `deliveryIds`: the committed deliveries of `settings.changed`, which the caller must announce.
+ * `deliveryIds`: the due deliveries of `settings.changed`. If there are any, the caller should call
+ * `announceDeliveries` with the tenant's id. Without this call they are sent later.
  */
 export interface ChangedEndpoint {
   endpoint: EndpointRecord;

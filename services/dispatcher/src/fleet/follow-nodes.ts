@@ -8,8 +8,8 @@ import { enterFleet } from './fleet-member.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
- * Applies the settings of nodes, which are stored in Postgres, to their links. A message on the bus
- * reports a change. Polls find a change whose message was lost.
+ * Applies the settings of nodes to the nodes' links. The settings are stored in Postgres, and a
+ * message on the bus reports a change. Polls find a change whose message was lost.
  */
 
 /**

@@ -213,7 +213,7 @@ async function askNext(
     // The dispatcher of the link is not subscribed to the bus, so it may be gone. `suspect` makes
     // the registry drop the nodes of that dispatcher and their reservations.
     const suspected = dispatcher.fleet.suspect(dispatcherId);
-    inBackground(dispatcher, 'mark a dispatcher as missing in the fleet registry', suspected);
+    inBackground(dispatcher, 'report a missing dispatcher to the fleet registry', suspected);
   }
   const atMs = dispatcher.clock.monotonicMs();
   return withoutOffer(asked, offerId, { answer: 'disconnected', atMs });

@@ -36,10 +36,11 @@ export interface OpenLink {
 }
 
 /**
- * Reading from a link pauses when `link.work.size` reaches this number: its frames, and offers for
- * its node, that are queued or in progress. Reading resumes at half this number.
+ * After each frame, reading from the link pauses if `link.work.size` is at least this number. It
+ * resumes at half this number. The size counts the link's frames and the offers for its node that
+ * are not handled yet.
  */
-const framesInProgressMax = 256;
+const workSizeMax = 256;
 const closeForFault = 1011;
 /** A link without a `hello` is closed after this time. */
 const helloTimeoutMs = 10_000;
@@ -55,7 +56,7 @@ export function openLink(
     transport,
     logger: dispatcher.logger.child({ nodeId: toWireId('nod', node.nodeId) }),
     work: createOrderedWork(() => {
-      if (link.work.size === framesInProgressMax / 2) transport.resume();
+      if (link.work.size === workSizeMax / 2) transport.resume();
     }),
     state: 'connected',
     greeted: Promise.resolve(),
@@ -89,7 +90,7 @@ export function openLink(
       } catch (error) {
         answerUnhandled(dispatcher, link, error);
       }
-      if (link.work.size >= framesInProgressMax) transport.pause();
+      if (link.work.size >= workSizeMax) transport.pause();
     },
     closed: () => endLink(dispatcher, link),
   };

@@ -46,9 +46,9 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Counts the refusals of `checkUpgrade` for each `addressGroup`. A node that was accepted from a
-   * group has its own count there. After too many, `decideUpgrade` refuses with `rate_limited` for a
-   * time, without a query to Postgres.
+   * Counts the refusals of `checkUpgrade` for each `addressGroup`, but separately for a node that was
+   * accepted from this group before. While a count is too high, `decideUpgrade` refuses with
+   * `rate_limited`, without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

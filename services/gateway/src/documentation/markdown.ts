@@ -1,6 +1,6 @@
 /**
- * Splits the Markdown of the guides and of the changelog into blocks. Nested lists, quotes and raw
- * HTML become plain text. `renderMarkdown` handles the markup inside a text, such as links.
+ * Splits the Markdown of the guides and of the changelog into blocks. Block quotes, raw HTML and
+ * nested lists become plain text. `renderMarkdown` handles the markup inside a text, such as links.
  */
 
 export type Block =

@@ -4,8 +4,8 @@ export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit'
 /** The position after which the next page begins. */
 export interface CursorPosition {
   /**
-   * The id of the item at this position. For `events`, the id of the webhook endpoint. It has the
-   * form of a UUID in lower case.
+   * The id of the item at this position, or for `events` the id of the webhook endpoint. The id
+   * always has the form of a UUID in lower case.
    */
   readonly id: string;
   /**

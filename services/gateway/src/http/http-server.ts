@@ -124,8 +124,8 @@ function createServerOf(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // With this option, the gateway itself can answer a request without a Host header, by a problem
-    // document. Otherwise Node would answer it, without a body.
+    // By default, Node refuses an HTTP/1.1 request without a Host header and sends no body. `false`
+    // lets the gateway answer with a problem document.
     requireHostHeader: false,
   };
   if (tls === null) return createServer(http, listener);
@@ -155,7 +155,8 @@ function answerBroken(
   // has already refused the request and the client keeps sending.
   if (!socket.writable) return;
   if (response?.req.complete === true && !response.writableFinished) {
-    // The malformed bytes follow a request in flight. That request still gets its answer.
+    // The error concerns a later request on this connection. The request in flight still gets its
+    // answer.
     if (!response.headersSent) response.setHeader('connection', 'close');
     response.once('finish', () => socket.destroy());
     return;

@@ -21,8 +21,8 @@ export async function currentSurgeMicros(
 }
 
 /**
- * Parses a published multiplier, in millionths. A text that is not a multiplier from 1 to the
- * highest surge counts as 1.
+ * Parses a published multiplier, in millionths. Returns `surgeNoneMicros` if `text` is not a whole
+ * number from `surgeNoneMicros` to `surgeMaxMicros`.
  */
 export function parseSurge(text: string | null): bigint {
   if (text === null || !/^[0-9]{7}$/.test(text)) return surgeNoneMicros;

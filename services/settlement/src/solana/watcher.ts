@@ -239,10 +239,7 @@ async function workOpen(
   return asked;
 }
 
-/**
- * Makes at most one call to the RPC server. Returns false if no unread signature is due and no
- * account is watched.
- */
+/** Makes at most one call to the RPC server. Returns false if it finds nothing to do. */
 async function workIdle(
   deps: WatcherDeps,
   lease: Lease,

@@ -20,7 +20,10 @@ export const submissionMembers: Readonly<
   'submission.cancelled.status': ['The submission was cancelled.', 'cancelled'],
   'submission.failed.status': ['The submission failed.', 'failed'],
   'submission.late_outcome.status': ['The outcome that the node reported.', 'submitted'],
-  'CancelAnswer.refund': ['The released and the charged credits.', examples.refund],
+  'CancelAnswer.refund': [
+    'How many credits the cancel released (`amount`) and charged (`charged`).',
+    examples.refund,
+  ],
   idempotent: ['Present if this answer repeats the answer to an earlier request.', true],
   actualCredits: ['The charged credits. Null until the submission has ended.', 58.25],
   refundedCredits: ['The released credits. Null until the submission has ended.', 141.75],

@@ -53,9 +53,9 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that a page shows for an upload. `readUpload` searches the first of these
- * elements that exists: the container of the question, the element that `fieldBoxOf` returns for
- * the upload, the root of the form.
+ * Selectors of the signs that a page shows for an upload. `readUpload` looks for the signs in one
+ * element: the container of the question if there is one, otherwise the result of `fieldBoxOf`,
+ * otherwise the root of the form.
  */
 export interface UploadRules {
   readonly working?: string;

@@ -6,8 +6,8 @@ const killPollMs = 10;
 
 /** Returns `root`, the processes of its group, and all descendants of these processes. */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
-  // A process whose parent has ended is found only by its group. But if the agent itself is in that
-  // group, the group does not count.
+  // Processes whose parent has ended are found by the group of `root`. If the agent is also in this
+  // group, the group is not used.
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);
   const inTree = new Set([root.pid]);
   let sizeBefore = 0;

@@ -23,17 +23,17 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // `gate` fails for a worker, because a worker has no Fetch domain. That is harmless, because
-    // the session of the worker's page or frame pauses its requests. `gate` also fails for a target
-    // that has gone, but such a target makes no requests.
+    // `gate` fails for a worker, because workers have no Fetch domain. That is harmless, because
+    // the session of a page or frame pauses the requests of its workers. `gate` also fails for a
+    // target that has gone, but such a target makes no requests.
     gate(child).catch(() => {});
   };
 }
 
 /** Makes a target pause each of its later requests. */
 async function gate(session: CdpSession): Promise<void> {
-  // All commands are sent at once. A target that waits for the debugger may answer only after
-  // `Runtime.runIfWaitingForDebugger`.
+  // Sends each command before the earlier ones are answered, because a target that waits for the
+  // debugger might not answer them before `Runtime.runIfWaitingForDebugger`.
   await Promise.all([
     session.send('Network.enable'),
     session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }),

@@ -25,7 +25,7 @@ const validateProfile = compileSchema(ProfileSchema);
  */
 export function readProfile(payloadText: string): ProfileReading {
   if (payloadText.length > bodyBytesMax) {
-    return invalid(`The payload has more than ${bodyBytesMax} characters.`);
+    return invalid(`The payload has more than ${bodyBytesMax} bytes.`);
   }
   const parsing = parseJsonDocument(payloadText);
   if (parsing.kind === 'malformed') return invalid('The payload is not valid JSON.');

@@ -36,14 +36,20 @@ export interface ProfileDirectory {
 
 /**
  * The path of the symbolic link to the directory for temporary files. The link is created only if
- * the path of the directory is too long for a socket.
+ * the path of the directory is too long for a socket. On macOS, the path in `tmpdir()` is too long.
  */
 function linkOf(root: string): string {
-  return path.join(tmpdir(), `svc-node-${path.basename(root)}`);
+  const name = `svc-node-${path.basename(root)}`;
+  const link = path.join(tmpdir(), name);
+  return hasRoomForSocket(link) ? link : path.join('/tmp', name);
+}
+
+function hasRoomForSocket(directory: string): boolean {
+  return Buffer.byteLength(directory + socketName) <= socketPathBytesMax;
 }
 
 async function shorten(root: string, temporary: string): Promise<string> {
-  if (Buffer.byteLength(temporary + socketName) <= socketPathBytesMax) return temporary;
+  if (hasRoomForSocket(temporary)) return temporary;
   const link = linkOf(root);
   await symlink(temporary, link);
   return link;

@@ -66,7 +66,8 @@ function pools({ redis, database }: Deployment): Finding {
   const unknown = redis?.services.filter(({ facts }) => facts === undefined).length ?? 0;
   const poolsMax = (redis?.services ?? []).map(({ facts }) => facts?.poolMax ?? 0);
   const needed = poolsMax.reduce((sum, max) => sum + max, 0) + poolConnectionsMax;
-  const found = `${redis?.services.length ?? 0} processes and svc may open ${needed} connections; Postgres allows ${database.sessionsMax}`;
+  const counted = poolsMax.length - unknown;
+  const found = `${counted} processes and svc may open ${needed} connections; Postgres allows ${database.sessionsMax}`;
   if (needed > database.sessionsMax) {
     return fault(
       'pools',

@@ -10,8 +10,8 @@ import { token2022Program } from './chain/local-chain.ts';
 import { openSolanaWorld, type SolanaWorld } from './world.ts';
 
 /**
- * When the settlement service starts, it checks the configuration of the rail. Then it runs the
- * watcher (CONTRACT 8).
+ * When the settlement service starts, it checks the configuration of the rail. If a setting is
+ * wrong, the start fails. Otherwise the service runs the watcher (CONTRACT 8).
  */
 
 let world: SolanaWorld;

@@ -13,8 +13,8 @@ export interface PrometheusPrograms {
 
 /**
  * Finds Prometheus and promtool on the PATH or in an earlier download. Otherwise calls `onFetch`
- * and downloads Debian's package. Throws StartError if `apt-get` or `dpkg-deb` is missing, and
- * CommandError if the download fails.
+ * and downloads Debian's package. In this case, throws StartError if `apt-get` or `dpkg-deb` is
+ * missing, and CommandError if the download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},

@@ -7,8 +7,8 @@ import { redisScript } from './redis-script.ts';
 const aheadMs = 20;
 /**
  * At most one gateway has the lease of a bucket. Only this gateway may give tokens before Redis
- * takes them from the bucket. The lease ends this long after the gateway last asked Redis for a
- * token of the bucket.
+ * takes them from the bucket. The lease ends this long after the gateway last asked Redis to take
+ * a token from it.
  */
 export const aheadLeaseMs = 10_000;
 

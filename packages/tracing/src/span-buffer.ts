@@ -12,8 +12,8 @@ export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 export const spansWaitingMax = 2_048;
 const exportSpansMax = 512;
 /**
- * If no other export runs, the export of a span begins at most this long after the span was added.
- * It begins at once if `exportSpansMax` spans wait.
+ * If no other export runs, the export of a span begins at most this long after the span was added,
+ * and at once if `exportSpansMax` spans wait.
  */
 const exportIntervalMs = 1_000;
 /** The longest time that `close` waits for the export of the remaining spans. */

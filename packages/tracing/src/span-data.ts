@@ -3,8 +3,8 @@ import type { TraceContext } from './trace-context.ts';
 import type { SpanAttributes } from './tracing.ts';
 
 /**
- * The place of a span in its trace, as far as it is known before the tenants' trace contexts are
- * loaded.
+ * The trace of a span, and the span's place in it. A step has no trace id here: the id depends on
+ * the trace context that the tenant sent with the submission. `placeSpan` adds it.
  */
 type Belongs =
   /**

@@ -2,7 +2,7 @@
  * SQL for rows of past months. In `source`:
  *
  * - `$1`: tenant ids.
- * - `$2`, `$3`: first and last submission to write.
+ * - `$2`, `$3`: `n` of the first and last submission to write.
  * - `$4`: count of all submissions.
  * - `$5`: a tenant's first balance in micros.
  * - `$6`: count of tenants.

@@ -7,8 +7,8 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs all senders, and runs `form` and `fetch` once for each cut: at every Nth byte of the answer
- * and every (37 × N)th of the request.
+ * runs all senders with each protocol. `form` and `fetch` also run with cuts, at every Nth byte of
+ * the answer and every (37 × N)th of the request.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

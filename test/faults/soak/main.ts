@@ -21,7 +21,7 @@ const minutes = Number(values.minutes);
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 function describe({ name, unit, first, last, perHour, isFlat }: Trend): string {
-  const figure = (value: number) => value.toFixed(unit === 'MB' ? 1 : 0).padStart(7);
+  const figure = (value: number) => value.toFixed(unit === 'MiB' ? 1 : 0).padStart(7);
   const slope = `${perHour >= 0 ? '+' : ''}${perHour.toFixed(1)} ${unit}/h`;
   return `${figure(first)} ${figure(last)}  ${slope.padStart(14)}  ${isFlat ? '    ' : 'GROWS'} ${name}`;
 }

@@ -5,7 +5,7 @@ import type { Series } from './slope.ts';
 
 type Figure = Omit<Series, 'points'> & { readonly value: number };
 
-const kibPerMb = 1024;
+const kibPerMib = 1024;
 
 /** Measures the figures that could grow without a bound. */
 export async function measure(world: World): Promise<Figure[]> {
@@ -14,13 +14,13 @@ export async function measure(world: World): Promise<Figure[]> {
     const bytes = await collectedBytes(world.dir, process.name, process.pid());
     figures.push({
       name: `live heap of ${process.name}`,
-      unit: 'MB',
-      value: bytes / kibPerMb ** 2,
+      unit: 'MiB',
+      value: bytes / kibPerMib ** 2,
     });
     figures.push({
       name: `memory of ${process.name}`,
-      unit: 'MB',
-      value: residentMb(process.pid()),
+      unit: 'MiB',
+      value: residentMib(process.pid()),
     });
     // The connections that tenants opened to the gateway are not counted, because the tenants, not
     // the gateway, decide their number.
@@ -34,7 +34,7 @@ export async function measure(world: World): Promise<Figure[]> {
   const info = await world.redis.command('INFO');
   const redis = (name: string): number => Number(new RegExp(`${name}:(\\d+)`).exec(info)?.[1] ?? 0);
   figures.push(
-    { name: 'memory of Redis', unit: 'MB', value: redis('used_memory') / kibPerMb ** 2 },
+    { name: 'memory of Redis', unit: 'MiB', value: redis('used_memory') / kibPerMib ** 2 },
     { name: 'connections to Redis', unit: '', value: redis('connected_clients') },
     { name: 'keys in Redis', unit: '', value: keysOf(info) },
     { name: 'connections to Postgres', unit: '', value: await sessions(world) },
@@ -46,9 +46,9 @@ function keysOf(info: string): number {
   return Number(/db0:keys=(\d+)/.exec(info)?.[1] ?? 0);
 }
 
-function residentMb(pid: number): number {
+function residentMib(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / kibPerMb;
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / kibPerMib;
 }
 
 function descriptors(pid: number): number {

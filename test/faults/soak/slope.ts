@@ -1,12 +1,12 @@
 export interface Series {
   readonly name: string;
-  readonly unit: 'MB' | '';
+  readonly unit: 'MiB' | '';
   readonly points: { readonly atSeconds: number; readonly value: number }[];
 }
 
 export interface Trend {
   readonly name: string;
-  readonly unit: 'MB' | '';
+  readonly unit: 'MiB' | '';
   readonly first: number;
   readonly last: number;
   /** The slope of the least-squares line through all points, in `unit` per hour. */
@@ -20,7 +20,7 @@ export interface Trend {
 const secondsPerHour = 3_600;
 /** A flat series grows by at most this share of its mean, plus the `tolerance` of its unit. */
 const toleranceShare = 0.1;
-const tolerance = { MB: 12, '': 6 } as const;
+const tolerance = { MiB: 12, '': 6 } as const;
 
 /** Computes the trend of a series. The series must have no points of the warm-up. */
 export function trendOf({ name, unit, points }: Series): Trend {

@@ -9,8 +9,8 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 export interface Listener {
   readonly process: SimulatedProcess;
   /**
-   * Decides on an upgrade. To accept it, calls `accept` and then resolves with `accepted`. To refuse
-   * it, resolves with an HTTP status. `accept` opens the WebSocket.
+   * Decides on an upgrade. To accept it, calls `accept` and then resolves with `accepted`. To
+   * refuse it, resolves with an HTTP status. `accept` opens the WebSocket.
    */
   upgrade(
     request: IncomingMessage,

@@ -4,8 +4,8 @@ import { itemsOf, memberOf } from './reading/read-json.ts';
 export interface ValueList {
   readonly values: readonly unknown[];
   /**
-   * True if the schema also allows any other string. Answers may then get new values. False for a
-   * closed list.
+   * True if the schema also allows any other string. A later version of the document may then add
+   * values to an answer. False for a closed list.
    */
   readonly isOpen: boolean;
 }

@@ -82,7 +82,7 @@ export const dispatcherEvents = {
     'Read `err`, and check Postgres. The node connects again by itself.',
   ),
   'dispatcher.fleet_entry_failed': warn(
-    'could not add a node link to the fleet registry',
+    'could not add a node link to the fleet registry, or could not notify the other dispatchers of it',
     ['nodeId', 'err'],
     actions.redis,
   ),

@@ -58,7 +58,7 @@ export const processMetrics = {
     services: queueConsumers,
     scope: 'process',
     labels: { ...queue, result: '`done`, `failed`' },
-    help: 'Duration of jobs. The count is the number of jobs',
+    help: 'Duration of each try of a job. The count is the number of tries',
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30],
   },
   svc_trace_spans_total: {

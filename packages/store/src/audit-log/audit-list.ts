@@ -70,9 +70,8 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The kind is the first column of the indexes by `actorId` and by `subjectId`. So a filter by
-    // one of these ids also names every possible kind. An `actorId` is the id of an operator or a
-    // tenant.
+    // The index by `actorId` begins with `actorKind`, and the index by `subjectId` with
+    // `subjectKind`. To use the index, a filter by such an id also lists all kinds that have one.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

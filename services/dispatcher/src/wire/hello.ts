@@ -71,8 +71,12 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
     const { epoch, linkEpoch } = link;
     await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch, linkEpoch });
   } catch (error) {
-    // The node's runs must go on without Redis. A later refresh adds the link to the registry.
-    link.logger.warn({ err: error }, 'could not add a node link to the fleet registry');
+    // The node's runs must go on without Redis. If the registry lacks the link, a later refresh
+    // adds it.
+    link.logger.warn(
+      { err: error },
+      'could not add a node link to the fleet registry, or could not notify the other dispatchers of it',
+    );
   }
 }
 

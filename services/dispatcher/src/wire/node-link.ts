@@ -80,7 +80,7 @@ export function openLink(
   };
   dispatcher.links.all.add(link);
   link.helloTimer = dispatcher.timers.after(helloTimeoutMs, () =>
-    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello arrived in time'),
+    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no valid hello arrived in time'),
   );
   return {
     receive(text) {

@@ -22,7 +22,7 @@ export interface RoomScore {
 }
 
 /**
- * `struck` is the number of mutants of the sample that did not run, because they are known to be
+ * `struck` is the number of chosen mutants of `room` that did not run, because they are known to be
  * equivalent.
  */
 export function scoreOf(room: Room, judged: readonly Judged[], struck: number): RoomScore {

@@ -101,7 +101,7 @@ async function check(
 
 /**
  * Returns the environment that this Redis belongs to. If Redis has no mark (`markKey`), marks it
- * with `environment`, unless a guard of the other environment is connected.
+ * with `environment`, unless a process of the other environment is connected (`guardRedis`).
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);

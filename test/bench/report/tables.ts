@@ -70,5 +70,5 @@ const silenceRow = (name: string, valuesMs: readonly number[]): string[] => [
 export function deadNodesTable({ noticedAfterMs, lostAfterMs }: DeadNodes): string {
   const rows = [silenceRow('the fleet no longer counts the node', noticedAfterMs)];
   if (lostAfterMs.length > 0) rows.push(silenceRow('its run ended as `node_lost`', lostAfterMs));
-  return table(['a node falls silent →', 'count', 'least s', 'median s', 'most s'], rows);
+  return table(["from a node's silence until …", 'count', 'least s', 'median s', 'most s'], rows);
 }

@@ -210,9 +210,9 @@ export class Scheduler {
   }
 
   /**
-   * Releases one held event or runs one due timer, drawn by the seed. Returns false if there is
-   * none. With `thaws`, it also draws from delayed events and from the events and timers of stalled
-   * processes.
+   * Releases one held event or runs one due timer. The seed decides which. Returns false if there is
+   * nothing to release or run. Only with `thaws`, this can be a delayed event, or an event or timer
+   * of a stalled process.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);

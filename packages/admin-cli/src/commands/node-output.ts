@@ -27,7 +27,10 @@ export async function linksOf(
   return read.kind === 'away' ? null : read.value;
 }
 
-/** `links` and `linked` are null if `REDIS_URL` is not set or Redis cannot be reached. */
+/**
+ * `links` is null if `REDIS_URL` is not set or Redis cannot be reached. The row's member `linked` is
+ * then null too.
+ */
 export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): Row {
   const link = links?.get(id);
   return {

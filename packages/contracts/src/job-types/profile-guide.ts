@@ -39,7 +39,7 @@ export const profileExamples: readonly ProfileExample[] = [
       basics: person,
       answers: [
         { question: 'Are you authorized to work in Spain?', answer: 'Yes' },
-        { question: 'Which processes do you weld?', answer: ['MIG', 'TIG'] },
+        { question: 'Which welding methods do you know?', answer: ['MIG', 'TIG'] },
         { question: 'When can you start?', answer: '2027-02-01' },
         { question: 'Why do you want to work here?', answer: 'I like large ships.' },
       ],

@@ -24,7 +24,7 @@ const tinyPages = {
   submissionsPerPage: 2,
 };
 
-/** The tests that leave no fault behind share this database. */
+/** A test that uses this database must leave no fault behind. */
 let shared: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
   shared = await openFixture();

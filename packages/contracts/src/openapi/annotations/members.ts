@@ -101,7 +101,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   // Lists.
   data: ['The items, newest first.', []],
   nextCursor: ['Pass it as `cursor` to get the next page. Null on the last page.', examples.cursor],
-  // Statement.
+  // Account statement and purchases.
   'Transaction.id': ['The id of the movement.', examples.transaction.id],
   'Transaction.type': ['The kind of the movement.', 'charge'],
   'Transaction.submissionId': [

@@ -62,7 +62,7 @@ describe('the examples do what the guide says', () => {
   test('the one with answers fills every kind of field', () => {
     const fields = [
       fieldOf('Are you authorized to work in Spain? *', { kind: 'radio', options: ['Yes', 'No'] }),
-      fieldOf('Which processes do you weld', {
+      fieldOf('Which welding methods do you know', {
         kind: 'checkboxes',
         options: ['MIG', 'MAG', 'TIG'],
       }),

@@ -7,7 +7,7 @@ export interface SubmissionModel {
   readonly maxMicros: bigint;
   state: string;
   chargedMicros: bigint;
-  /** The highest number of actions that a node reported. A lower report changes nothing. */
+  /** The highest number of actions in a report that the service accepted. */
   actions: number;
 }
 

@@ -29,5 +29,5 @@ export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promi
   // After `--raise-floor`, `svc migrate` prints `next` only if a reseal is due.
   if (!result.has('next') || !isAlone) return;
   await svc(['master-key', 'rotate', '--alone'], env);
-  say('resealed all secrets and personal data');
+  say('resealed all secrets and personal data in the new format, under the same master key');
 }

@@ -5,8 +5,9 @@ import type { Clock } from './clock.ts';
 export interface Sender {
   readonly address: string;
   /**
-   * The header `x-svc-tenant`, `x-svc-operator` or `x-svc-node`, cut to `identityLengthMax`
-   * characters. Empty if the request has none of them.
+   * The id that the request claims, cut to `identityLengthMax` characters. The gateway takes it
+   * from `x-svc-tenant`, or else from `x-svc-operator`, the dispatcher from `x-svc-node`. Empty if
+   * there is none.
    */
   readonly identity: string;
 }

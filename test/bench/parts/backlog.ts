@@ -66,9 +66,9 @@ async function measureBacklog(
     requestsMax: count,
   });
   if (isNotified) {
-    await untilNoneLeft(`${name}'s submissions to be settled`, () => system.inFlight());
+    await untilNoneLeft(`the settlement of ${name}'s submissions`, () => system.inFlight());
   } else {
-    await untilNoneLeft(`${name}'s outcomes to be stored`, async () => {
+    await untilNoneLeft(`the storage of ${name}'s outcomes`, async () => {
       const { acknowledged } = await world.ask({ kind: 'count' });
       return before.acknowledged + posts.length - acknowledged;
     });
@@ -87,7 +87,7 @@ async function measureBacklog(
 }
 
 async function untilSettled(system: System, sinceMs: number): Promise<Span> {
-  await untilNoneLeft(`${system.name}'s outcomes to be settled`, () => system.inFlight());
+  await untilNoneLeft(`the settlement of ${system.name}'s outcomes`, () => system.inFlight());
   return system.endedSince(sinceMs);
 }
 

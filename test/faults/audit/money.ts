@@ -1,3 +1,4 @@
+import { formatCredits } from '@svc/domain';
 import type { Pool } from 'pg';
 import { auditMoney } from '../../support/audit.ts';
 import { type Json, microsOf, textOf } from '../load/json.ts';
@@ -19,8 +20,6 @@ export function auditBooks(findings: Findings, books: TenantBooks, grants: reado
   }
 }
 
-const creditsOf = (micros: bigint): number => Number(micros) / 1e6;
-
 function auditBalance(
   findings: Findings,
   { tenant, balance, records }: TenantBooks,
@@ -41,7 +40,7 @@ function auditBalance(
     unanswered === 0 && microsOf(balance['balance']) === granted - charged,
     tenant.name,
     () =>
-      `its balance reads ${String(balance['balance'])} credits, its grants minus its charges are ${creditsOf(granted - charged)} credits, and ${unanswered} of its grants got no answer 200 or 201`,
+      `its balance reads ${String(balance['balance'])} credits, its grants minus its charges are ${formatCredits(granted - charged)} credits, and ${unanswered} of its grants got no answer 200 or 201`,
   );
 }
 
@@ -68,7 +67,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
       after === expected && held !== undefined && held >= 0n && after - held === available,
       `${tenant.name}, ${String(line['id'])}`,
       () =>
-        `the line is ${JSON.stringify(line)}; the lines up to it add up to ${creditsOf(expected)} credits`,
+        `the line is ${JSON.stringify(line)}; the lines up to it add up to ${formatCredits(expected)} credits`,
     );
   }
   findings.expect(
@@ -76,7 +75,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
     expected === microsOf(balance['balance']),
     tenant.name,
     () =>
-      `its lines add up to ${creditsOf(expected)} credits, but its balance reads ${String(balance['balance'])} credits`,
+      `its lines add up to ${formatCredits(expected)} credits, but its balance reads ${String(balance['balance'])} credits`,
   );
 }
 

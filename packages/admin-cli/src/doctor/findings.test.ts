@@ -284,3 +284,10 @@ test('on one machine, and in a sandbox, less is needed', () => {
   };
   expect(badOf(sandbox)).toEqual(['warning role']);
 });
+
+test('processes of an earlier version are not among those whose pools are added up', () => {
+  const found = findingsOf({ ...sound, ...withServices(earlier, ...others) });
+  expect(found.find(({ check }) => check === 'pools')?.found).toMatch(
+    /^3 processes and svc may open 34 connections; .*; not counted: 1 processes of an earlier version$/,
+  );
+});

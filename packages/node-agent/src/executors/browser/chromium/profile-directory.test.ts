@@ -13,7 +13,7 @@ test('the path for temporary files is short, even if TMPDIR is as long as on mac
   const temporaryFiles = path.join(parent, 'T'.repeat(Math.max(1, 48 - parent.length)));
   mkdirSync(temporaryFiles);
   vi.stubEnv('TMPDIR', temporaryFiles);
-  onTestFinished(() => vi.unstubAllEnvs() && undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const root = newProfileDirectory(path.join(parent, 'long-name'.repeat(12)));
   const { temporary, shortTemporary } = await createProfileDirectory(root);
   const socket = path.join(shortTemporary, 'org.chromium.Chromium.XXXXXX/SingletonSocket');

@@ -79,7 +79,7 @@ const keyOf = ({ kind, subject }: LedgerFault) => `${kind} ${subject}`;
 
 /**
  * Adds faults, up to `faultsMax` in total. If a known fault has the same kind, subject and kind of
- * pass (`by`), the new fault replaces it.
+ * pass (`by`), the new fault takes its place in the list.
  */
 export function withFaults(
   state: AuditState,
@@ -87,11 +87,9 @@ export function withFaults(
   pass: number,
   found: readonly LedgerFault[],
 ): AuditState {
-  if (found.length === 0) return state;
-  const keys = new Set(found.map(keyOf));
-  const others = state.faults.filter((fault) => fault.by !== by || !keys.has(keyOf(fault)));
-  const faults = [...others, ...found.map((fault) => ({ ...fault, by, pass }))];
-  return { ...state, faults: faults.slice(0, faultsMax) };
+  const byKey = new Map(state.faults.map((fault) => [`${fault.by} ${keyOf(fault)}`, fault]));
+  for (const fault of found) byKey.set(`${by} ${keyOf(fault)}`, { ...fault, by, pass });
+  return { ...state, faults: [...byKey.values()].slice(0, faultsMax) };
 }
 
 export function withoutEarlier(state: AuditState, by: AuditPass, pass: number): AuditState {

@@ -61,7 +61,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
     case 'incomplete': {
       const { missingNodes, open } = outcome.status;
       throw new Refusal(
-        `${missingNodes.length} nodes have not reported, and ${open.length} reported submissions are not in the database. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
+        `The recovery is still in force. Nodes that have not reported: ${missingNodes.length}. Reported submissions that are not in the database: ${open.length}. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
       );
     }
   }

@@ -53,6 +53,13 @@ it('kills a process that ignores SIGTERM', async () => {
   expect(await service.exited).toBe('was ended by SIGKILL');
 });
 
+it('refuses a command that cannot be started', async () => {
+  const prefix = [path.join(import.meta.dirname, 'absent')];
+  await expect(start('serve', { prefix })).rejects.toThrow(
+    /^stand-in could not be started before it was ready\. Its log ends with:\nspawn .* ENOENT$/,
+  );
+});
+
 it('shows lines that arrive after the end of the process', async () => {
   await expect(start('die-late')).rejects.toMatchObject({
     message: 'stand-in exited with 1 before it was ready. Its log ends with:\nlate words',

@@ -60,7 +60,10 @@ const logTailLines = 20;
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output, drained } = spawnService(command);
-  const exited = once(child, 'exit').then(() => describeExit(child));
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', () => resolve(describeExit(child)));
+    child.once('error', () => child.pid === undefined && resolve('could not be started'));
+  });
   const stop = (boundMs = stopBoundMs) => stopChild(child, 'SIGTERM', boundMs);
   try {
     const ready = await readyLine(output, exited);
@@ -121,7 +124,6 @@ function spawnService({
     detached: true,
     env: { ...compileCache, ...env },
   });
-  // Without this listener a failed spawn would end this process.
   child.on('error', (error) => lines.push(error.message));
   child.on('message', (message) => onMessage?.(message));
   const lines: string[] = [];

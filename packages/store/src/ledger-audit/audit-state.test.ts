@@ -9,7 +9,7 @@ const faultAt = (place: number): LedgerFault => ({
   detail: 'from the test',
 });
 
-test('a full list keeps a known fault that is found again beside new ones', () => {
+test('a full list keeps a known fault that is found again together with new ones', () => {
   const known = Array.from({ length: faultsMax }, (_, place) => faultAt(place));
   const first = {
     step: 0n,

@@ -5,7 +5,10 @@ import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openHistory } from './history.ts';
 
-const { written } = vi.hoisted(() => ({ written: [] as string[] }));
+const { written, disk } = vi.hoisted(() => ({
+  written: [] as string[],
+  disk: { isFull: false },
+}));
 
 vi.mock('node:fs/promises', async (importOriginal) => {
   const real = await importOriginal<typeof import('node:fs/promises')>();
@@ -14,6 +17,12 @@ vi.mock('node:fs/promises', async (importOriginal) => {
     open: async (...given: Parameters<typeof real.open>): Promise<FileHandle> => {
       const handle = await real.open(...given);
       const sync = handle.sync.bind(handle);
+      const appendFile = handle.appendFile.bind(handle);
+      handle.appendFile = async (data, options) => {
+        if (!disk.isFull) return await appendFile(data, options);
+        await appendFile(String(data).slice(0, 20), options);
+        throw new Error('ENOSPC: no space left on device');
+      };
       handle.sync = async () => {
         await sync();
         written.push(path.basename(String(given[0])));
@@ -45,4 +54,19 @@ test('a history that is written again survives a power loss: its directory is on
     `${file} to ${file.replace('.new', '')}`,
     path.basename(directory),
   ]);
+});
+
+test('changes after a line that was written only in part are all on disk', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'svc-history-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const history = await openHistory(directory);
+  disk.isFull = true;
+  await expect(history.assigned('sub_1', 'receipt')).rejects.toThrow('ENOSPC');
+  disk.isFull = false;
+  await Promise.all([history.assigned('sub_2', 'receipt'), history.assigned('sub_3', 'receipt')]);
+  await history.close();
+  const again = await openHistory(directory);
+  onTestFinished(() => again.close());
+  const ids = again.entries().map(({ submissionId }) => submissionId);
+  expect(ids).toEqual(expect.arrayContaining(['sub_2', 'sub_3']));
 });

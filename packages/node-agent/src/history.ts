@@ -68,19 +68,32 @@ export async function openHistory(
   const entries = await readEntries(file);
   let handle = await rewrite(file, entries, nowMs());
   let lines = entries.size;
-  const append = async (line: Line): Promise<void> => {
+  const write = async (line: Line): Promise<void> => {
     lines += 1;
     if (lines > linesMax) {
       // If the rewrite fails, for example on a full disk, the old file stays open. The next call of
-      // `append` then tries the rewrite again.
+      // `write` then tries the rewrite again.
       const rewritten = await rewrite(file, entries, nowMs());
       await handle.close();
       handle = rewritten;
       lines = entries.size;
-    } else {
+      return;
+    }
+    try {
       await handle.appendFile(`${JSON.stringify(line)}\n`);
       await handle.datasync();
+    } catch (error) {
+      // The file may now end with a part of the line, so the next change rewrites the file.
+      lines = linesMax;
+      throw error;
     }
+  };
+  let previous = Promise.resolve();
+  /** Writes one line at a time. Several submissions may change the history at the same time. */
+  const append = (line: Line): Promise<void> => {
+    const written = previous.then(() => write(line));
+    previous = written.catch(() => {});
+    return written;
   };
   return {
     entries: () => [...entries.values()],
@@ -96,7 +109,10 @@ export async function openHistory(
       entries.set(submissionId, { ...entry, outcome });
       await append({ submissionId, outcome, atMs: entry.atMs });
     },
-    close: () => handle.close(),
+    async close() {
+      await previous;
+      await handle.close();
+    },
   };
 }
 

@@ -41,7 +41,7 @@ const combobox = (script: string) =>
 
 test('every kind of widget is filled in and holds its value', async () => {
   const page = await pages.show(
-    formWith(`<div><label>Start <input type="date" name="d"></label></div>
+    formWith(`<div><label>Start <input type="date" name="d" placeholder="MM/DD/YYYY"></label></div>
       <div><label>Leave <input name="e" placeholder="DD.MM.YYYY"></label></div>
       <div><label>Level <select name="s"><option value="">-</option><option value="1">Junior</option><option value="2">Senior</option></select></label></div>
       <fieldset><legend>Remote?</legend><label><input type="radio" name="r">Yes</label><label><input type="radio" name="r">No</label></fieldset>

@@ -202,10 +202,13 @@ describe('fields that a person cannot see', () => {
   });
 });
 
-test('fields in open shadow roots are read', async () => {
-  const page = await pages.show(formWith('<div id="host"></div>'));
-  await page.evaluate(`document.querySelector('#host').attachShadow({ mode: 'open' }).innerHTML =
-    '<label for="x">City</label><input id="x" name="q">'`);
+test('fields in open shadow roots are read, unless their host is hidden', async () => {
+  const page = await pages.show(
+    formWith('<div class="host"></div><div class="host" aria-hidden="true"></div>'),
+  );
+  await page.evaluate(`for (const host of document.querySelectorAll('.host'))
+    host.attachShadow({ mode: 'open' }).innerHTML =
+      '<label for="x">City</label><input id="x" name="q">'`);
   const { fields } = await readOf(page);
   expect(fields.map(({ field }) => field.label)).toEqual(['First name', 'City', 'CV']);
 });

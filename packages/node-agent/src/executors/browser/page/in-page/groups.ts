@@ -54,9 +54,11 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 
 /**
  * The date format that a text input asks for, such as `mm/dd/yyyy`. Undefined if the input asks for
- * no such format.
+ * no such format. Also undefined for an input of the type `date`, whose value is always
+ * `yyyy-mm-dd`.
  */
 export function dateFormatOf(control: HTMLElement): string | undefined {
+  if (control.matches('[type="date"]')) return undefined;
   const hint = (control.getAttribute('placeholder') ?? '').trim().toLowerCase();
   if (/^(?:mm|dd|yyyy)([/.-])(?:mm|dd)\1(?:dd|mm|yyyy)$/u.test(hint)) return hint;
   const isPicker = control.closest('.react-datepicker__input-container') !== null;

@@ -12,7 +12,7 @@ export function isRendered(element: Element): boolean {
 
 /** True if `aria-hidden` or `inert` hides the element from assistive technology. */
 export function isConcealed(element: Element): boolean {
-  return element.closest('[aria-hidden="true"], [inert]') !== null;
+  return closestAcross(element, '[aria-hidden="true"], [inert]') !== null;
 }
 
 export function isVisible(element: Element): boolean {

@@ -20,7 +20,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
       const appendFile = handle.appendFile.bind(handle);
       handle.appendFile = async (data, options) => {
         if (!disk.isFull) return await appendFile(data, options);
-        await appendFile(String(data).slice(0, 20), options);
+        await appendFile('{"submissionId":', options);
         throw new Error('ENOSPC: no space left on device');
       };
       handle.sync = async () => {

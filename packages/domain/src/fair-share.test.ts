@@ -62,6 +62,18 @@ describe('while slots are short', () => {
     expect(granted / grantsOf(asks, 'flood', 35_000)).toBeGreaterThan(0.8);
   });
 
+  test.each([0.25, 1])(
+    'a tenant gets turns at a single slot next to a flood: %s/s',
+    (perSecond) => {
+      const slow = { id: 'slow', perSecond };
+      const one = { usable: 1, forMs: 600_000 };
+      const asks = simulate([slow, { ...flood, perSecond: 50 * perSecond }], one);
+      const alone = grantsOf(simulate([slow], one), 'slow');
+      expect(grantsOf(asks, 'slow') / alone).toBeGreaterThan(0.3);
+      expect(grantsOf(asks, 'flood')).toBeGreaterThan(100);
+    },
+  );
+
   test('no tenant starves: each of 20 floods and 20 slow tenants gets slots', () => {
     const tenants = Array.from({ length: 40 }, (_, i) => ({
       id: `t${i}`,

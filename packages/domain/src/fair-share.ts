@@ -16,7 +16,7 @@ export const backlogMemoryMs = 300_000;
  */
 export const contentionMs = 60_000;
 /**
- * While slots are short, an ask causes a turn in two cases: the last turn was at least this long
+ * An ask that `withAsk` records causes a turn in two cases: the last turn was at least this long
  * ago, or the tenant did not count as asking before (`isAsking`). A turn decays the counts of asks
  * and grants, and computes `level` again.
  */
@@ -41,8 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * In a tier with exactly one usable slot, how long this slot is kept free for tenants below their
- * share. The time begins when such a tenant gets no slot.
+ * In a tier with one usable slot, for this long after `starvedAtMs` the slot is kept free for
+ * tenants that are not above their share.
  */
 export const yieldMs = 2_000;
 /**
@@ -69,7 +69,8 @@ export interface Contender {
 
 /**
  * The stored state of one job type and tier while their slots are short. The contention begins when
- * an ask gets no slot, and ends `contentionMs` after the last such ask (`refusedAtMs`).
+ * an ask with `usable` above 0 gets no slot, and ends `contentionMs` after the last such ask
+ * (`refusedAtMs`).
  */
 export interface Contention {
   readonly beganAtMs: number;
@@ -121,8 +122,9 @@ export interface SlotAnswer {
   readonly contention: Contention | undefined;
 }
 
+/** Always false for one usable slot. Otherwise the rule of `yieldMs` would never apply. */
 function areSlotsAmple({ usable, free }: SlotAsk): boolean {
-  return free * 2 > usable;
+  return usable > 1 && free * 2 > usable;
 }
 
 /**
@@ -238,9 +240,8 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to the imagined queue (`backlog`). The ask counts as `level / asks`, at most 1,
- * because the tenant is guaranteed only `level`. With twice as many asks as `level`, an ask counts
- * as half.
+ * Adds an ask to the imagined queue (`backlog`). The ask counts as `level` divided by the `asks` of
+ * its tenant, at most 1. With a `level` of 10 and 20 `asks`, it counts as 0.5.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;
@@ -252,8 +253,9 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * The number of free slots that tenants above their share leave to the others. If the tier has only
- * one usable slot, this slot is kept free only for `yieldMs` after `starvedAtMs`.
+ * The number of free slots that tenants above their share leave to the others: at least 1, and at
+ * most half of the usable slots. With one usable slot it is 1 for `yieldMs` after `starvedAtMs`,
+ * and otherwise 0.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

@@ -124,7 +124,7 @@ end
 -- Returns true if the tenant may have one of the free slots.
 local function mayTake(name, tenantId, usable, free)
   if usable <= 0 then return false end
-  if free * 2 > usable then return true end
+  if usable > 1 and free * 2 > usable then return true end
   local contention = contentionOf(name)
   if not contention then
     if free > 0 then return true end

@@ -19,6 +19,8 @@ export interface CallRow {
   readonly name: string;
   readonly client?: Readonly<Record<string, unknown>>;
   readonly clockShiftSeconds?: number;
+  /** The client makes the call, then its clock has this shift, then it makes the call again. */
+  readonly laterClockShiftSeconds?: number;
   readonly before?: CallPlan;
   readonly beforeEnds?: true;
   readonly call: CallPlan;
@@ -106,7 +108,7 @@ export async function expectCall(subject: Subject, row: CallRow): Promise<void> 
     if (row.beforeEnds) await subject.ended(submissionId);
   }
   const call = filled(row.call, submissionId, endpointId);
-  const { client = {}, clockShiftSeconds = 0 } = row;
+  const { client = {}, clockShiftSeconds = 0, laterClockShiftSeconds } = row;
   const { secret: otherSecret, ...options } = client;
   proxy.plan(row.proxy);
   const answer = await driver.ask({
@@ -114,6 +116,7 @@ export async function expectCall(subject: Subject, row: CallRow): Promise<void> 
     ...(otherSecret === undefined ? {} : { secret: otherSecret }),
     client: options,
     clockShiftSeconds,
+    laterClockShiftSeconds,
     call,
   });
   expectOutcome(row, answer);

@@ -11,16 +11,15 @@ function errorOf(error) {
 }
 
 /** A client whose pauses take no time but move its clock. */
-function clientOf({ baseUrl, tenantId, secret, client = {}, clockShiftSeconds = 0 }, pausesMs) {
-  let aheadMs = clockShiftSeconds * 1000;
+function clientOf({ baseUrl, tenantId, secret, client = {} }, clock, pausesMs) {
   return svc.createClient({
     baseUrl,
     tenantId,
     secret,
-    now: () => Date.now() + aheadMs,
+    now: () => Date.now() + clock.aheadMs,
     sleep: async (milliseconds) => {
       pausesMs.push(milliseconds);
-      aheadMs += milliseconds;
+      clock.aheadMs += milliseconds;
     },
     ...client,
   });
@@ -29,8 +28,14 @@ function clientOf({ baseUrl, tenantId, secret, client = {}, clockShiftSeconds = 
 async function call(message) {
   const pausesMs = [];
   const { method, args, options, take } = message.call;
-  const client = clientOf(message, pausesMs);
+  const { clockShiftSeconds = 0, laterClockShiftSeconds } = message;
+  const clock = { aheadMs: clockShiftSeconds * 1000 };
+  const client = clientOf(message, clock, pausesMs);
   try {
+    if (laterClockShiftSeconds !== undefined) {
+      await client[method](...args, options);
+      clock.aheadMs = laterClockShiftSeconds * 1000;
+    }
     if (take === 'all') {
       const items = [];
       for await (const item of client[method](...args, options)) items.push(item);

@@ -58,6 +58,7 @@ class Case:
     def __init__(self, message: dict) -> None:
         self.pauses: list[float] = []
         self.ahead = message.get("clockShiftSeconds", 0)
+        self.later = message.get("laterClockShiftSeconds")
         self.options = {
             "now": lambda: time.time() + self.ahead,
             "sleep": self.sleep_async if IS_ASYNC else self.sleep,
@@ -92,6 +93,9 @@ def call_sync(message: dict) -> dict:
     ) as client:
         method, args, options = method_of(client, message)
         try:
+            if case.later is not None:
+                method(*args, **options)
+                case.ahead = case.later
             called = method(*args, **options)
             ok = list(called) if take == "all" else called.page() if take == "page" else called
         except Exception as error:
@@ -106,6 +110,9 @@ async def call_async(message: dict) -> dict:
     async with AsyncClient(*address, **case.options) as client:
         method, args, options = method_of(client, message)
         try:
+            if case.later is not None:
+                await method(*args, **options)
+                case.ahead = case.later
             called = method(*args, **options)
             if take == "all":
                 ok = [item async for item in called]

@@ -75,18 +75,19 @@ function errorOf({ status, headers, text }: Answer): ApiError {
   );
 }
 
-const clockWindowMs = 300_000;
+/**
+ * The header `date` and `X-SVC-Timestamp` are in whole seconds. A difference of the clocks can
+ * therefore be measured as up to two seconds less than the 300 s that the service allows.
+ */
+const clockDifferenceMsMin = 298_000;
 
 /**
  * Returns the clock of the service minus the local clock, in milliseconds. Returns undefined if the
- * clocks did not cause the error.
+ * service did not refuse the timestamp, and NaN if the answer has no date.
  */
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
-  const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
-  // The header `date` and `X-SVC-Timestamp` are in whole seconds. The size of `offsetMs` can
-  // therefore be up to two seconds less than the difference that the service measured.
-  return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
+  return Date.parse(answer.headers.get('date') ?? '') - nowMs;
 }
 
 type Outcome<Result> =
@@ -132,6 +133,7 @@ export async function callService<Result>(
   let mayCorrectClock = true;
   for (let retries = 0; ;) {
     const leftMs = timeoutMs - (connection.elapsed() - startMs);
+    const usedMs = connection.clockOffsetMs;
     const { result, error, answer } = await attempt(
       connection,
       call,
@@ -145,13 +147,16 @@ export async function callService<Result>(
       const offsetMs = offsetFrom(answer, error, connection.now());
       // A call with `isOnce` is repeated too, because the service did nothing when it refused the
       // timestamp.
-      if (offsetMs && mayCorrectClock) {
-        mayCorrectClock = false;
-        connection.clockOffsetMs = offsetMs;
-        continue;
+      if (offsetMs !== undefined) {
+        const hasDifference = Math.abs(offsetMs - usedMs) > clockDifferenceMsMin;
+        if (mayCorrectClock && hasDifference) {
+          mayCorrectClock = false;
+          connection.clockOffsetMs = offsetMs;
+          continue;
+        }
+        // If the service refused the corrected clock too, the previous offset is restored.
+        if (!mayCorrectClock) connection.clockOffsetMs = offsetBeforeMs;
       }
-      // The service refused the corrected clock too, so the previous offset is restored.
-      if (offsetMs) connection.clockOffsetMs = offsetBeforeMs;
     }
     const pauseMs = retryPauseMs(error, retries, answer, settings);
     const spentMs = connection.elapsed() - startMs;

@@ -35,7 +35,8 @@ _FIRST_PAUSE = 0.5
 _PAUSE_MAX = 8.0
 # If the service asks for a longer pause, the error is reported instead.
 _ASKED_PAUSE_MAX = 60.0
-_CLOCK_WINDOW = 300.0
+# Both clocks are read in whole seconds, and the service allows a difference of 300 s.
+_CLOCK_DIFFERENCE_MIN = 298.0
 _POLL_FIRST = 0.25
 _POLL_GROWTH = 1.5
 _POLL_MAX = 2.0
@@ -223,13 +224,11 @@ def _http_date(text: str | None) -> float | None:
 
 
 def _offset_from(answer: Answer, error: ApiError, now: float) -> float | None:
-    """The clock offset from an answer that refuses the timestamp. None for any other answer."""
+    """The service's clock minus the local clock. None if the timestamp was not refused."""
     date = _http_date(answer.headers.get("date"))
     if error.status != 401 or "X-SVC-Timestamp" not in error.detail or date is None:
         return None
-    offset = date - now
-    # Both clocks are read in whole seconds.
-    return offset if abs(offset) > _CLOCK_WINDOW - 2 else None
+    return date - now
 
 
 def _asked_pause(error: ApiError, answer: Answer) -> float | None:
@@ -278,6 +277,7 @@ def call_steps(settings: Settings, call: Call[T], options: CallOptions) -> Steps
     retries = 0
     while True:
         left = timeout - (settings.elapsed() - start)
+        used_offset = settings.clock_offset
         sent = yield _signed_request(settings, call, max(0.001, min(attempt_timeout, left)))
         answer = sent if isinstance(sent, Answer) else None
         error: ApiError | ApiConnectionError
@@ -294,13 +294,15 @@ def call_steps(settings: Settings, call: Call[T], options: CallOptions) -> Steps
                 # The answer of the deletion was lost, and its repeat finds nothing.
                 return cast(T, _received(call.deleted, error.request_id))
             offset = _offset_from(answer, error, settings.now())
-            if offset is not None and may_correct_clock:
-                may_correct_clock = False
-                settings.clock_offset = offset
-                continue
             if offset is not None:
-                # The corrected clock was refused as well, so it is not kept.
-                settings.clock_offset = offset_before
+                has_difference = abs(offset - used_offset) > _CLOCK_DIFFERENCE_MIN
+                if may_correct_clock and has_difference:
+                    may_correct_clock = False
+                    settings.clock_offset = offset
+                    continue
+                if not may_correct_clock:
+                    # The corrected clock was refused as well, so it is not kept.
+                    settings.clock_offset = offset_before
         else:
             error = cast(ApiConnectionError, sent)
         pause = _retry_pause(error, answer, retries, retry_dispatch)

@@ -1,6 +1,7 @@
 /**
  * The tenants' guide to `applicantProfile` (CONTRACT 10). Tests check that the node uses the
- * examples as the guide says, and that it sends each error message of the guide.
+ * examples as the guide says. Tests also compare the error messages of the guide with the texts in
+ * the code of the node.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';
@@ -108,7 +109,8 @@ export const profileMistakes: readonly ProfileMistake[] = [
   },
   {
     message: 'The page refused the values of these fields: “Phone”.',
-    remedy: 'Open the page, see what it accepts, and correct the values.',
+    remedy:
+      'Open the page, see what it accepts, and correct the values. Most pages accept a file of the type `application/pdf`.',
   },
   {
     message: 'basics.email must be a string.',
@@ -157,11 +159,6 @@ export const profileMistakes: readonly ProfileMistake[] = [
   {
     message: 'files.resume does not match its sha256.',
     remedy: 'Compute the SHA-256 of the file at `url`, and write it as 64 hexadecimal digits.',
-  },
-  {
-    message: 'files.resume was refused by the page.',
-    remedy:
-      'Send a file with a type and a size that the page accepts. Most pages accept `application/pdf`.',
   },
 ];
 

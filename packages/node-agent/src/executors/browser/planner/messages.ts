@@ -28,7 +28,6 @@ const fileRules = {
   unreachable: 'cannot be fetched from its url',
   too_large: 'is larger than 25 MiB',
   wrong_hash: 'does not match its sha256',
-  refused: 'was refused by the page',
 } as const;
 
 export type FileFault = keyof typeof fileRules;

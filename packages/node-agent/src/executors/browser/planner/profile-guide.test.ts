@@ -111,7 +111,6 @@ const causes: readonly string[] = [
   fileMessage('resume', 'unreachable'),
   fileMessage('resume', 'too_large'),
   fileMessage('resume', 'wrong_hash'),
-  fileMessage('resume', 'refused'),
 ];
 
 function refusalOf(profile: unknown): string {

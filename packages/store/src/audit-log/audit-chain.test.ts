@@ -75,7 +75,14 @@ test('reordered or inserted entries are found', async () => {
   ]);
   const other = await tamperable();
   await note(other.store.query, 'entry.inserted');
-  expect(await faultsOf(other)).toEqual([{ kind: 'inserted', entryId: 6n }]);
+  await other.database.query(
+    `INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
+     VALUES (-1, svc_now(), 'signup', 'entry.inserted', 'service')`,
+  );
+  expect(await faultsOf(other)).toEqual([
+    { kind: 'inserted', entryId: -1n },
+    { kind: 'inserted', entryId: 6n },
+  ]);
 });
 
 test('a rewritten chain matches neither the sealed head nor one noted elsewhere', async () => {

@@ -4,7 +4,8 @@ import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
- * The audit log is a hash chain. Its newest verified entry, the head, is sealed.
+ * The audit log is a hash chain. The settlement service seals the head: the position and the hash
+ * of a verified entry.
  * docs/OPERATIONS.md, "The audit log", says which changes the chain and the head reveal.
  */
 
@@ -204,15 +205,16 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds up to `insertedMax` entries that are in the log but not in the chain. Checks only entries
- * with a greater id than the entry at the position `after`.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. With `after`, checks
+ * only entries with a greater id than the entry at this position.
  */
-async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
+async function findInserted({ query }: Store, after: bigint | null = null): Promise<AuditFault[]> {
+  const later =
+    'l.id > COALESCE((SELECT entry_id FROM audit_chain WHERE position = $2::bigint), 0) AND';
   const rows = await query<{ id: bigint }>(
-    `SELECT l.id FROM audit_log l
-     WHERE l.id > COALESCE((SELECT entry_id FROM audit_chain WHERE position = $1::bigint), 0)
-       AND NOT EXISTS (SELECT FROM audit_chain c WHERE c.entry_id = l.id) ORDER BY l.id LIMIT $2`,
-    [after, insertedMax],
+    `SELECT l.id FROM audit_log l WHERE ${after === null ? '' : later}
+       NOT EXISTS (SELECT FROM audit_chain c WHERE c.entry_id = l.id) ORDER BY l.id LIMIT $1`,
+    after === null ? [insertedMax] : [insertedMax, after],
   );
   return rows.map(({ id }) => ({ kind: 'inserted', entryId: id }));
 }

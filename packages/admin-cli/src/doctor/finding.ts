@@ -29,8 +29,8 @@ export interface Deployment {
   readonly databaseTime: Date;
   readonly deadLetters: number;
   /**
-   * True if there is personal data that should have been deleted more than a day ago. Null if no
-   * running service reports `retentionDays`.
+   * True if a submission still has personal data that should have been deleted more than a day ago.
+   * Null if no running service reports `retentionDays`.
    */
   readonly isPurgeLate: boolean | null;
   /**
@@ -65,12 +65,14 @@ export function fault(check: string, found: string, remedy: string): Finding {
 const localHosts = ['', 'localhost', '127.0.0.1', '[::1]'];
 
 /**
- * True if every host of the URL is this machine or a Unix socket. The connection then crosses no
- * network.
+ * True if every host of the URL is in `localHosts` or is a Unix socket. A connection to such a host
+ * crosses no network. For Postgres, the parameter `host` replaces the host of the authority.
  */
 export function isLocal(url: string): boolean {
-  const [, authority = ''] = /^[a-z+]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
-  return authority.split(',').every((host) => {
+  const [, authority = '', query = ''] =
+    /^[a-z+]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/.exec(url) ?? [];
+  const hosts = new URLSearchParams(query).get('host') ?? authority;
+  return hosts.split(',').every((host) => {
     const name = host.replace(/:\d+$/, '');
     return localHosts.includes(name) || decodeURIComponent(name).startsWith('/');
   });

@@ -186,6 +186,11 @@ test.each<[string, Partial<Deployment>, string[]]>([
   ['fsync is off', withSettings('fsync', 'off'), ['fault durability']],
   ['pages have no checksums', withSettings('data_checksums', 'off'), ['warning durability']],
   ['Postgres is reached without TLS', plain, ['fault postgres tls']],
+  [
+    'a parameter names the host that is reached without TLS',
+    { ...plain, databaseUrl: 'postgresql://localhost/svc?host=db.example.com' },
+    ['fault postgres tls'],
+  ],
   ['a partition is missing', { partitionsMissing: ['deliveries 2027-01'] }, ['fault partitions']],
   [
     'rows are in a default partition',

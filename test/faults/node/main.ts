@@ -3,8 +3,8 @@ import { behave } from './behaviours.ts';
 import { openNodeLog } from './node-log.ts';
 
 /**
- * Runs the node agent. Its executor logs each application instead of sending it, and its journal
- * also logs the agent's decisions.
+ * Runs the node agent. Its executor logs each application instead of sending it. Its journal also
+ * logs assignments, begins, outcomes, stops and acknowledgements.
  */
 
 const note = openNodeLog(setting('FAULTS_NODE_LOG'));
@@ -42,6 +42,11 @@ function overheard(journal: Journal): Journal {
         note({ what: entry.phase, submissionId });
       }
       await journal.write(entry);
+    },
+    async claimBegin(submissionId, isFenced) {
+      const claimed = await journal.claimBegin(submissionId, isFenced);
+      if (claimed === 'claimed') note({ what: 'begun', submissionId });
+      return claimed;
     },
     async remove(submissionId) {
       const outcome = ended.get(submissionId);

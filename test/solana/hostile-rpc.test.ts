@@ -304,6 +304,9 @@ test('two watchers credit a payment once, and the one without the lease writes n
   const intent = await world.intent(tenantId);
   const second = world.watcherOf('watcher-2');
   await world.tick(2);
+  world.rpcServer.faults.status = 503;
+  await world.tick(1);
+  world.rpcServer.faults.status = null;
   const lease = await takeWatcherLease(world.store, { holder: 'watcher-1', leaseMs: 1 });
   await world.advance(minuteMs);
   const signature = await world.pay(5n * usdc, [intent.reference]);
@@ -319,7 +322,9 @@ test('two watchers credit a payment once, and the one without the lease writes n
   await expect(recordTransaction(world.store, lease?.epoch ?? 0n, found, null)).rejects.toThrow(
     LeaseLost,
   );
+  expect(world.watcher.problem()).toContain('503');
   await world.tick(2);
+  expect(world.watcher.problem()).toBeNull();
   expect(await balance()).toBe(500);
 });
 

@@ -38,7 +38,10 @@ export interface Watcher {
    * not answer. Rejects if Postgres fails.
    */
   tick(): Promise<void>;
-  /** The reason why no payment is credited. Null if no such reason is known. */
+  /**
+   * The reason why no payment is credited. Null if no such reason is known, or if another process
+   * has the lease.
+   */
   problem(): string | null;
   close(): Promise<void>;
 }
@@ -110,6 +113,7 @@ async function takeLease(
   let taken = await takeWatcherLease(store, { holder, leaseMs });
   if (taken === null) {
     state.epoch = null;
+    state.problem = null;
     return null;
   }
   const { epoch } = taken;

@@ -37,7 +37,8 @@ const lateDelivery: AlertCase = {
 
 /**
  * A case for an alert that fires if settlement has not audited the ledger since its own start. In
- * the values of a quiet service, the first audit comes four steps after the start.
+ * the second values, with which the alert must not fire, the first audit comes four steps after the
+ * start.
  */
 function newDeployment(series: string, stepSeconds: number, hours?: number): AlertCase {
   const audited = `_x15 0+0x3 ${19 * stepSeconds}+${stepSeconds}`;

@@ -25,7 +25,7 @@ const typed = [
 /** The other files of the store that import Prisma's generated client. */
 const importers = [
   'connection/errors.ts',
-  // These files use `Prisma.sql` to build statements with optional conditions. The package `pg`
+  // The files below use `Prisma.sql` to build statements with optional conditions. The package `pg`
   // sends the statements.
   'deliveries/list.ts',
   'deliveries/recovery.ts',

@@ -59,8 +59,8 @@ export const options = {
   cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
   deadNodes: { nodes: 20, waitForRuns: !quick },
   /**
-   * A quick run without `--only` does not measure four processes of each service, because their
-   * start takes longer than the rest of the run.
+   * A quick run without `--only` does not measure four processes of each service, because the start
+   * of these 16 processes takes too long for a quick run.
    */
   hasFourOfEach: !quick || values.only !== '',
   someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },

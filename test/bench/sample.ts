@@ -63,7 +63,9 @@ export interface Sample {
 export interface Backlog {
   readonly duePerSecond: number;
   readonly unanswered: number;
-  /** The number of submissions whose webhook had not arrived by the end of the schedule. */
+  /**
+   * The number of submissions whose webhook arrived after `OpenResult.endAtMs` (load/messages.ts).
+   */
   readonly unnotified: number;
   /** True if the driver abandoned the schedule, because too many requests were unanswered. */
   readonly isAbandoned: boolean;
@@ -73,7 +75,7 @@ export interface Backlog {
 
 /**
  * The largest share of requests that may be refused. It is not 0, because the baseline answers 503
- * if its `waitUntilFinished` misses a job that finishes too soon.
+ * if its gateway does not learn of the dispatch within 5 s.
  */
 export const refusedShareMax = 0.02;
 /**

@@ -13,7 +13,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { send, signedBy } from '../support/wire.ts';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/** CONTRACT 5, `GET /signup`, as a person uses it: in a browser, with and without scripts. */
+/**
+ * CONTRACT 5: `GET /signup` and pages under `/docs`, as a person uses them in a browser, with and
+ * without scripts.
+ */
 
 const run = promisify(execFile);
 const phone = { width: 390, height: 844 };

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 
 /**
- * Writes the compile cache every second. Node itself writes it only at exit, so after a kill the
- * next agent would compile all modules again (0.5 s of CPU).
+ * Writes the compile cache every second. Node itself writes it only at a normal exit, which a
+ * killed agent does not reach.
  */
 setInterval(flushCompileCache, 1_000).unref();

@@ -4,8 +4,8 @@ import type { RedisUnderTest } from '../faults/world/redis-server.ts';
 import { prepareRedis, type RedisNode, serverLines, until } from './redis-node.ts';
 
 /**
- * Three masters with a replica each. `stop` stops all servers. The other members of
- * `RedisUnderTest` act on the master with the queues.
+ * Three masters with a replica each. `stop` stops all servers, and `clusterUrl` names all of them.
+ * The other members of `RedisUnderTest` act on the master with the queues.
  */
 export interface RedisCluster extends RedisUnderTest {
   clusterUrl(): string;

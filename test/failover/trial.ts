@@ -22,10 +22,7 @@ export interface TrialOptions {
 
 export interface TrialReport {
   readonly name: string;
-  /**
-   * The milliseconds from the promotion to the next creation that succeeded, one value for each
-   * failover. A value is undefined if no later creation succeeded.
-   */
+  /** The results of `nextCreationMs`, one for each failover. */
   readonly recoveriesMs: readonly (number | undefined)[];
   readonly report: FaultsReport;
 }

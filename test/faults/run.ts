@@ -48,7 +48,7 @@ export interface FaultsOptions {
   readonly entryOf?: (service: ServiceName) => string;
   /**
    * If true, the run stops causing faults when the system has not recovered from a fault, or when
-   * `Seen` has complained about an answer.
+   * `Seen` has a complaint.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

@@ -27,8 +27,8 @@ export interface LockWatch {
 const stopKey = 20_261_123;
 
 /**
- * The most milliseconds that a sample and the sleep after it take on a quiet machine. A longer gap
- * between two samples counts as a stall.
+ * The most milliseconds that a sample and the sleep after it take on a quiet machine. If a gap
+ * between two samples is longer, the excess counts as a stall.
  */
 const turnMs = 5;
 

@@ -52,7 +52,7 @@ const logger = createLogger({ service: 'growth', level: 'silent' });
 
 /**
  * Moves the clock through `plan.months` months. In each step, traffic and retention run at the same
- * time. Measures the tables at the end of each month.
+ * time. Measures the tables after the last step of each month.
  */
 export async function liveMonths(
   fixture: Fixture,
@@ -83,8 +83,7 @@ export async function liveMonths(
       );
       for (const name of await partitionNames(store)) seen.add(name);
     }
-    // Autovacuum runs only once a minute. A month of the test takes seconds, so the test runs
-    // `VACUUM` itself.
+    // Autovacuum is off in the Postgres of a test run, so this test runs `VACUUM` itself.
     await database.query('VACUUM ANALYZE');
     months.push({
       name: new Date(fromMs).toISOString().slice(0, 7),

@@ -13,8 +13,9 @@ import { send } from '../support/wire.ts';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
 /**
- * A running stack in which the guides are tried. Its only node treats each job as the `atsType` of
- * the job says. The TypeScript client is installed in `dir`.
+ * A running stack in which the guides are tried. Its only node fails jobs with the `atsType`
+ * `sandbox.fail`, reports no outcome of jobs with `sandbox.slow`, and completes all other jobs. The
+ * TypeScript client is installed in `dir`.
  */
 export interface GuideWorld {
   readonly stack: TestStack;

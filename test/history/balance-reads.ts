@@ -77,8 +77,8 @@ function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean 
 }
 
 /**
- * Returns, for each position between the rows of the ledger, the earliest moment at which all rows
- * before the position can have been written.
+ * Returns one moment for each number of first rows of the ledger: 0, 1, 2 and so on. It is the
+ * earliest moment at which all these rows can have been written.
  */
 function earliestOf(times: readonly LineTimes[]): number[] {
   const earliest = [0];
@@ -87,8 +87,8 @@ function earliestOf(times: readonly LineTimes[]): number[] {
 }
 
 /**
- * Returns, for each position between the rows of the ledger, the latest moment at which all rows
- * after the position can still be missing.
+ * Returns one moment for each number of first rows of the ledger: 0, 1, 2 and so on. It is the
+ * latest moment at which a read may still find only these rows.
  */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];

@@ -52,7 +52,7 @@ interface UrlInForce {
   readonly untilMs: number;
   /**
    * The end of the request that set the URL. By this moment, the URL was certainly set. Infinity if
-   * the request got no answer.
+   * the request got no definite answer.
    */
   readonly surelyFromMs: number;
 }

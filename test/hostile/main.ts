@@ -3,8 +3,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm hostile --submissions N`: one hostile node among three honest ones, with any number of
- * submissions.
+ * `pnpm hostile --submissions N`: one hostile node among three honest ones, with N submissions. N
+ * must be a multiple of 20 (`chunks` in trial.ts).
  */
 const { values } = parseArgs({ options: { submissions: { type: 'string', default: '2000' } } });
 const startedMs = performance.now();

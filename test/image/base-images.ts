@@ -29,7 +29,7 @@ export async function openBaseImages(
     say('the pinned images come from the registry');
     return pinned.map((image, index) => ({ pinned: image, used: references[index] ?? image }));
   } catch {
-    say('the pinned images cannot be pulled, so stand-ins are built from Debian and npm packages');
+    say('a pinned image cannot be pulled, so stand-ins are built from Debian and npm packages');
   }
   await importDebian(engine, dir);
   const images: BaseImage[] = [];

@@ -10,8 +10,8 @@ import { checkRights, checkStart } from './measured.ts';
 import { checkSubmission } from './tenant.ts';
 
 /**
- * Runs the services of the compose file in the network namespace of this process, and checks them.
- * The argument is the folder in which `build.ts` built the image.
+ * Runs the services of the compose file in containers, and checks them. The argument is the folder
+ * in which `build.ts` built the image.
  */
 const [dir = ''] = process.argv.slice(2);
 const engine = openEngine(dir);
@@ -55,5 +55,5 @@ const status = await engine.podman('exec', 'gateway', 'svc', 'status', '--json')
 check('svc runs in the container of a service', status.startsWith('{'), `${status.length} bytes`);
 await checkDrain({ engine, containers, tenant });
 await tenant.receiver.close();
-// Close the channel to the parent process. The checks that were sent before still arrive.
+// Close the channel to the parent process. The results that `check` has already sent still arrive.
 process.disconnect?.();

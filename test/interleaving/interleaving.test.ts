@@ -12,7 +12,7 @@ const runFile = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
 /**
  * The directory of a cache of compiled modules, for the processes that this file starts. Without
- * the cache, compilation takes half of each start.
+ * the cache, each process would compile every module itself.
  */
 const compileCache = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-cache-'));
 

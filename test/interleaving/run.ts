@@ -23,7 +23,10 @@ const spansMs = [
 ];
 /** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
-/** The probability that a random step of time may end before the next timer is due. */
+/**
+ * The probability to keep a drawn span that ends before the next timer is due. Otherwise the span
+ * is extended to that timer.
+ */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
@@ -128,7 +131,7 @@ async function moveTime(world: World, random: Random): Promise<void> {
   const { nowMs, nextDueMs, allowanceMs } = scheduler;
   const drawn = random.pick(spansMs) ?? 1;
   const untilDue = nextDueMs === undefined ? drawn : Math.max(1, nextDueMs - nowMs);
-  // Little can happen before the next timer is due, so most steps reach that timer.
+  // Little can happen before the next timer is due, so `wanted` usually reaches that timer.
   const wanted = random.chance(betweenTimersChance) ? drawn : Math.max(drawn, untilDue);
   const longest = world.requests.waiting ? Math.min(allowanceMs, spanWhileWaitingMs) : allowanceMs;
   const span = wanted <= longest && random.chance(0.6) ? wanted : Math.min(untilDue, longest);
@@ -171,8 +174,9 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by the span `restSpansMs[turn]`. An unanswered request or a held event limits
- * the advance. Returns true only if the whole span has passed.
+ * Advances the time by `restSpansMs[turn]`, or by less if an unanswered request or a held event
+ * requires it. If a held event allows no advance, releases an event or timer where possible.
+ * Returns true only if the whole span has passed.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;

@@ -39,8 +39,8 @@ const connectionsMax = 100;
  */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**
- * The parent of the agents' directories. It is in memory because agents sync each write of their
- * state, which is slow on a disk.
+ * The parent of the agents' directories, if it exists. It is in memory because agents sync each
+ * write of their state, which is slow on a disk.
  */
 const memoryDir = '/dev/shm';
 

@@ -55,8 +55,8 @@ async function strikeAt(
   await started.stack.armFailpoint(service, failpoint);
   const creation = started.client.submit(application('crash'));
   const reached = started.stack.failpointReached(service, failpoint);
-  // A refused creation never reaches the failpoint. The race then rejects with the refusal, which
-  // is a clearer error than a timeout.
+  // If the creation is refused before the failpoint is reached, the race rejects with the refusal,
+  // which is a clearer error than a timeout.
   await Promise.race([reached, creation.then(() => reached)]);
   await fault.strike(started, service, failpoint);
   return { ...started, creation, submissionId: async () => (await creation).submissionId };

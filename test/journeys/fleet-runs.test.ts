@@ -6,8 +6,9 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * The tests cover runs whose node or link fails, or whose time is over (CONTRACT 7, "Nothing
- * hangs"). Leases and limits follow the database's clock, which the tests advance.
+ * The tests cover runs that are cancelled, and runs whose node or link fails or whose time is over
+ * (CONTRACT 7, "Nothing hangs"). Leases and limits follow the database's clock, which the tests
+ * advance.
  */
 let fleet: Fleet;
 

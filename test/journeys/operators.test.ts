@@ -252,7 +252,7 @@ async function showsTheTimeline(submissionId: string, nodeId: string): Promise<v
     submissionId,
   );
   const { story } = trace;
-  // These entries have no fixed position in the story, because rows of one transaction may have
+  // These entries have no fixed position in the story, because entries of one transaction may have
   // times that differ by a millisecond.
   const unordered = ['accepted', 'assignment', 'release', 'ended'];
   const happened = story.map(({ what }) => what);

@@ -20,7 +20,7 @@ const at = (key: string, host: string) => {
 
 /**
  * Sends a request and records the answer. `as` signs the request for a tenant, and `open` sends it
- * without a signature.
+ * as it is.
  */
 interface Recorder {
   readonly as: (wire: WireRequest, who?: TenantCredentials) => Promise<WireAnswer>;

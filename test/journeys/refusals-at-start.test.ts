@@ -19,8 +19,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /**
- * A service does not start with a wrong configuration, or on the servers of the other environment
- * (CONTRACT 0).
+ * A service refuses a wrong configuration and the servers of the other environment (CONTRACT 0).
  */
 
 let mine: { database: TestDatabase; redis: TestRedis };

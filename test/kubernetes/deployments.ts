@@ -4,7 +4,7 @@ import path from 'node:path';
 import { testMasterKey } from '@svc/testkit';
 import type { Manifest } from './rendered.ts';
 
-/** The types of this file have only those members of manifests that the tests read. */
+/** The types of this file have only some members of the manifests. */
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };

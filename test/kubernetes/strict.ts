@@ -45,7 +45,9 @@ export async function strictComplaints(manifests: readonly Manifest[]): Promise<
     await promisify(execFile)('tsc', ['-p', project], { cwd: checkoutDir });
     return '';
   } catch (error) {
-    return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
+    const printed = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+    // If `tsc` cannot be started, it prints nothing.
+    return printed === '' ? String(error) : printed;
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -28,7 +28,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'b1cd9a61e40b',
     file: 'packages/signing/src/sealing.ts',
-    change: 'a text goes to the cipher without `Buffer.from`, and bytes go to it as a copy',
+    change:
+      'the condition for `Buffer.from` is inverted: a text is passed as it is, and bytes are copied',
     reason: 'A cipher reads a text as UTF-8, as `Buffer.from` does.',
   },
   {
@@ -95,12 +96,6 @@ export const equivalents: readonly Equivalent[] = [
       'Redis runs the script atomically, so the second read shows the same state in a larger page, and the chosen node is equally good.',
   },
   {
-    id: '5ec3cdb11835',
-    file: 'packages/queue/src/fleet-scripts.ts',
-    change: 'the last node with the most free slots is taken instead of the first',
-    reason: 'Any of them may be taken.',
-  },
-  {
     id: '33cc973a3acb',
     file: 'services/settlement/src/settle.ts',
     change: 'a settlement is logged after the failpoint of its commit',
@@ -121,7 +116,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'b7b10578d7b5',
     file: 'services/settlement/src/reconcile.ts',
-    change: 'an empty list is settled after the last page of settlements',
+    change:
+      'an empty list is settled too if the number of submissions to settle is a multiple of `batchIdsMax`',
     reason: 'An empty list settles nothing.',
   },
   {
@@ -139,7 +135,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'd7f37b9795d3',
     file: 'services/dispatcher/src/fleet/follow-nodes.ts',
-    change: 'the other settings of a disabled node are applied to its link too',
+    change:
+      'the other settings of a disabled node are applied to its link after the link was closed',
     reason: 'The link has ended, so they have no effect.',
   },
 ];

@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 
 /**
- * The most connections from PgBouncer to Postgres. One service opens more connections than this to
- * PgBouncer, so its transactions must share the connections to Postgres.
+ * The most connections from PgBouncer to Postgres. A service may open more connections than this to
+ * PgBouncer. Its transactions then share the connections to Postgres.
  */
 export const sessionsMax = 4;
 

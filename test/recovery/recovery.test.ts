@@ -20,10 +20,6 @@ import { startGatedNode } from './gated-node.ts';
 const hourMs = 3_600_000;
 const services = ['gateway', 'dispatcher', 'settlement'] as const;
 
-/**
- * Runs the SQL in a new session. Closes this session at once, because Postgres copies a database
- * only while no session uses it.
- */
 async function onDatabase<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -62,7 +62,7 @@ function step(phase: Phase, name: string, strike: Fault['strike'], lastsMs = aft
 }
 
 export interface Balancer {
-  /** Scales each service to `usual` processes. Tenants then reach all gateways at one address. */
+  /** Gives tenants one address for all gateways. Scales each service to `usual` processes. */
   open(world: World): Promise<void>;
   /**
    * Withdraws the process from the balancer and ends it with SIGTERM. If `kills` is true, kills it

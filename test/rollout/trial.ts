@@ -17,7 +17,7 @@ export interface RolloutReport {
   readonly report: FaultsReport;
   /**
    * The numbers of failed requests, from `failedAnswers` and `refusalsOf`. A key is a request and
-   * its answer, such as `create: 429`.
+   * its answer, such as `create: 429 rate_limited`.
    */
   readonly failed: Readonly<Record<string, number>>;
   /**

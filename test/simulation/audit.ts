@@ -14,8 +14,8 @@ export async function sessionsGone(pool: Pool, name: string): Promise<void> {
 }
 
 /**
- * Updates the model with the result of an unanswered operation. Finds the result in the rows that
- * the operation would have written.
+ * Updates the model after an operation whose outcome is unknown. Reads the rows that the operation
+ * would have written.
  */
 export async function resolveUnknown(
   pool: Pool,

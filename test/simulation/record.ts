@@ -24,7 +24,7 @@ interface Interval {
   readonly endMs: number;
 }
 
-/** Returns the history records of one operation. `outcome` is undefined if no answer came. */
+/** Returns the history records of one operation. `outcome` is undefined if it is unknown. */
 export function recordsOfOperation(
   operation: Operation,
   outcome: Outcome | undefined,
@@ -60,8 +60,6 @@ export function recordsOfOperation(
     case 'begin':
     case 'complete':
     case 'fail':
-      // A repeated call gets the first answer again, even after the state has changed. Therefore
-      // `how` (`StatusRecord`) is `reached` here, not `is`.
       return (outcome?.facts ?? []).map((one) => seen(one, 'reached', interval));
     case 'quote':
     case 'usage':

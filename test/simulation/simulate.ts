@@ -54,7 +54,7 @@ const rebateMillionths = 12_345;
 
 /**
  * Performs operations in worker processes, kills workers and cuts connections. After each
- * `checkEvery` operations, the accounts must agree with a model.
+ * `checkEvery` operations, the database must agree with a model.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const { databaseUrl, ownerUrl } = options;
@@ -127,8 +127,8 @@ async function runAll(run: Run): Promise<Counts> {
     const size = Math.min(checkEvery, options.operations - counts.operations);
     const unknown = await runBlock(run, size, counts);
     counts.unknown += unknown.length;
-    // Nothing is in flight after a block. The rows therefore show whether each operation
-    // without an answer took effect.
+    // Nothing is in flight after a block. The rows therefore show which operations of `unknown`
+    // took effect.
     for (const operation of unknown) await resolveUnknown(pool, model, operation);
     const faults = await disagreements(pool, model);
     counts.checks += 1;
@@ -138,7 +138,7 @@ async function runAll(run: Run): Promise<Counts> {
   return { ...counts, faults: [] };
 }
 
-/** Returns the operations without an answer. */
+/** Returns the operations whose outcome is unknown. */
 async function runBlock(
   run: Run,
   size: number,
@@ -196,7 +196,10 @@ function replaceWorker({ workers, pool, env }: Run, index: number): void {
   replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
 }
 
-/** Cuts one connection of the worker, if the worker has any. It may be in use by an operation. */
+/**
+ * Cuts one connection of the worker, if the worker has any. An operation may be using that
+ * connection.
+ */
 async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
   await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',

@@ -111,7 +111,9 @@ async function follow(
   say: Say,
 ): Promise<EndedSubmission> {
   const node = await nodeWatch.assignedNode(submissionId, lifeBoundMs);
-  say(node === undefined ? 'accepted by a node outside this stack' : `accepted by ${node}`);
+  say(
+    node === undefined ? 'accepted by a node, probably outside this stack' : `accepted by ${node}`,
+  );
   const startedMs = performance.now();
   let shown = '';
   while (performance.now() - startedMs < lifeBoundMs) {

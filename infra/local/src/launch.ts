@@ -92,8 +92,8 @@ async function startChain({
 }
 
 /**
- * Without simulated nodes there is no demo, because the user then links their own nodes and sends
- * their own submissions.
+ * Without simulated nodes no demo submission is sent, because the user then links their own nodes
+ * and sends their own submissions.
  */
 function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
   return isWanted && simulatedNodes > 0;
@@ -126,8 +126,8 @@ function supervision({ dir, closer, progress, giveUp, isWatching }: Launch): Sup
 }
 
 /**
- * Starts the services and prepares the demo tenant at the same time, because both need only the
- * schema of the database.
+ * Starts the services and prepares the demo tenant at the same time, because neither depends on the
+ * other.
  */
 async function startStack(
   launched: Launch,

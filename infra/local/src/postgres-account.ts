@@ -18,8 +18,8 @@ export interface PostgresAccount {
   /** Returns `dir`, or another directory if the account cannot reach `dir`. `dir` must exist. */
   place(dir: string): string;
   /**
-   * Makes the account the owner of a file or directory that this process created. Does nothing in
-   * `asIs`, because that account owns the file already.
+   * Makes the account the owner of `file`, a file or directory that this process created. Does
+   * nothing for the account that `asIs` returns, because this account owns `file` already.
    */
   give(file: string): void;
 }

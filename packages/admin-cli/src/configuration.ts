@@ -34,8 +34,8 @@ export type Configuration = Static<typeof adminCliConfig>;
 const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * If DATABASE_URL is not set, uses the stack that `npm start` runs (CONTRACT 9). Throws Refusal if
- * no such stack runs, and ConfigError for an invalid variable.
+ * If DATABASE_URL is not set, uses the stack that `npm start` runs (CONTRACT 9), or throws Refusal
+ * if no such stack runs. Throws ConfigError for an invalid variable.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {
@@ -62,7 +62,7 @@ interface StackFile {
   masterKey: string;
 }
 
-/** Null if there is no `stack.json`, or if the process that this file names has ended. */
+/** Null if there is no `stack.json`, or if it names no process that this user may signal. */
 function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null {
   const directory = path.resolve(checkoutDirectory, env['SVC_LOCAL_DIR'] ?? '.local');
   const file = path.join(directory, 'stack.json');

@@ -3,8 +3,8 @@ import type { CommandOptions } from './command.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Asks before an irreversible change. Throws Refusal if the answer is not yes. `--yes`, `--json`
- * and a missing terminal count as confirmation.
+ * Asks the operator `question`. Throws Refusal if the answer is not yes. `--yes`, `--json` and a
+ * missing terminal count as confirmation.
  */
 export async function confirm(question: string, options: CommandOptions): Promise<void> {
   if (options.yes === true || options.json === true) return;

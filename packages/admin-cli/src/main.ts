@@ -2,7 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { runSvc } from './run-svc.ts';
 
-// Without the compile cache, compiling the modules takes most of the time of a short command.
+// The compile cache makes later starts of `svc` faster.
 enableCompileCache();
 // A closed pipe, as in `svc … | head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

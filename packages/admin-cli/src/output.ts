@@ -55,8 +55,8 @@ export function terminalWidth(): number | undefined {
 }
 
 /**
- * Styles apply if stdout is a terminal and NO_COLOR is not set. FORCE_COLOR overrides both
- * conditions.
+ * If FORCE_COLOR is set, it decides whether styles apply. Otherwise styles apply only if stdout is
+ * a terminal with colours and NO_COLOR is not set.
  */
 export const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
 export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });

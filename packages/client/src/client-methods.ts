@@ -51,7 +51,8 @@ export interface Client {
   listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
   /**
    * Throws `ConflictError` with code `terminal_state` if the submission has ended. The error's
-   * `problem.submissionStatus` says how it ended.
+   * `problem.submissionStatus` says how it ended. If a repeat by the client finds the submission
+   * cancelled, the call returns the refund instead.
    */
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
@@ -128,7 +129,7 @@ export interface Client {
    * scope `settings`.
    */
   deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
-  /** Lists the changes of settings, webhook endpoints and keys. */
+  /** Lists the changes of settings, secrets, webhook endpoints and keys. */
   listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;
   /** `token` is `USDC` by default. The client does not repeat this call after a temporary error. */
   createPurchaseIntent(
@@ -138,7 +139,8 @@ export interface Client {
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
   /**
    * Waits for the payment. Returns the intent if it is confirmed, or still pending at the end of
-   * the wait. Otherwise throws `ConflictError` with code `intent_expired` or `intent_failed`.
+   * the wait. Throws `ConflictError` with code `intent_expired` if the intent has expired, or with
+   * code `intent_failed` if it has failed.
    */
   awaitPurchaseIntent(
     reference: string,

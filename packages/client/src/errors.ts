@@ -76,9 +76,7 @@ export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError';
 }
 
-/**
- * 5xx. The outcome of a creation may be unknown. Repeat the creation with the same idempotency key.
- */
+/** 5xx. The outcome of the call may be unknown. Repeat `submit` with the same idempotency key. */
 export class ServerError extends ApiError {
   override readonly name = 'ServerError';
 }
@@ -129,7 +127,7 @@ export class WaitTimeoutError extends SvcError {
   }
 }
 
-/** The webhook cannot be trusted. Answer 400 or 401 and do not act on it. */
+/** The webhook could not be verified. Answer 400 or 401 and do not act on it. */
 export class WebhookVerificationError extends SvcError {
   override readonly name = 'WebhookVerificationError';
 }

@@ -82,8 +82,8 @@ export const StopSubmission = Type.Object({
 });
 
 /**
- * Reports to all dispatchers that this node has a new link. A dispatcher that has an older link of
- * the node closes the older link.
+ * Reports to the other dispatchers that this node has a new link. A dispatcher that has an older
+ * link of the node closes the older link.
  */
 export const NodeLinked = Type.Object({
   kind: Type.Literal('node_linked'),
@@ -106,8 +106,8 @@ export type NodeLinked = Static<typeof NodeLinked>;
 export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });
 
 /**
- * Reports to all dispatchers that the fleet registry was lost. Each dispatcher then registers its
- * nodes again.
+ * Reports to the other dispatchers that the fleet registry was lost. Each dispatcher then registers
+ * its nodes again.
  */
 export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') });
 

@@ -42,8 +42,8 @@ const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 ajv.addFormat(httpUrlFormat, isAbsoluteHttpUrl);
 
 /**
- * True for an absolute `http` or `https` URL. The pattern refuses texts that the URL parser would
- * correct, such as `https:host` or a URL with white space.
+ * True for an absolute `http` or `https` URL. The pattern refuses some texts that `URL.canParse`
+ * accepts: for example `https:host`, or a URL with a space in its path.
  */
 function isAbsoluteHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\p{C}\p{Z}]+$/iu.test(text) && URL.canParse(text);
@@ -153,8 +153,9 @@ const assignHead =
   /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
- * Returns the text of the payload of a checked `assign` frame. If `assignFrameText` built the
- * frame, the text is unchanged. Otherwise the payload is parsed and serialised again.
+ * Returns the text of the payload of a checked `assign` frame. The text is unchanged if the frame
+ * looks like one of `assignFrameText`; the payload must then be the last member. Otherwise the
+ * payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

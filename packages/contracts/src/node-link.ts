@@ -16,7 +16,7 @@ import { Type, type Static } from 'typebox';
 export const nodeLinkPath = '/node/v1';
 export const nodeLinkSubprotocol = 'svc.node.v1';
 
-/** The codes with which the service closes a link (CONTRACT 7). */
+/** Codes with which the service closes a link (CONTRACT 7). The dispatcher also uses 1011. */
 export const nodeLinkCloseCodes = {
   /** The node must connect again. */
   drain: 1012,
@@ -149,8 +149,8 @@ const failed = Type.Object({
     code: Type.Enum(nodeFailureCodes),
     message: Type.String({ maxLength: failureMessageLengthMax }),
     /**
-     * False if the journal of the node proves that the node submitted nothing. Only `false` with
-     * the code `node_error` has an effect.
+     * False only if the node knows that it submitted nothing. Only `false` with the code
+     * `node_error` has an effect.
      */
     submitted: Type.Optional(Type.Boolean()),
     /**

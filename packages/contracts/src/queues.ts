@@ -35,8 +35,9 @@ export const DispatchJob = Type.Object(
                 heldAtMs: Type.Integer(),
                 facts: OfferFacts,
                 /**
-                 * Needed to share slots between tenants while slots are short (decision 40). A
-                 * gateway of the previous version omits it.
+                 * Needed to share slots between tenants while slots are short (decision 40). In
+                 * Redis the tenant's id is in the job's name instead (`withTenantsInName`).
+                 * Missing if the gateway has the previous version.
                  */
                 tenantId: Type.Optional(Uuid),
               },
@@ -103,7 +104,7 @@ export const queues = {
     attemptsMax: 1,
     lockDurationMs: 60_000,
     // Each process runs one job at a time. While the next job waits, further tenants with due
-    // deliveries join that job.
+    // deliveries can join it (`joinWaitingWakeUp`).
     concurrency: 1,
     stalledCountMax: 1,
   },

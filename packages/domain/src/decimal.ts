@@ -15,9 +15,9 @@ export interface Decimal {
  */
 export const decimalDigitsMax = 400;
 /**
- * The largest exponent of a number that `parseDecimal` accepts. The smallest is its negative. The
- * number is first written as a whole number without trailing zeros: `1.50e3` is `15e2`, so its
- * exponent is 2.
+ * The largest exponent of a number other than 0 that `parseDecimal` accepts. The smallest is its
+ * negative. The number is taken as a whole number without trailing zeros, times a power of ten:
+ * `1.50e3` is `15e2`, so its exponent is 2.
  */
 export const decimalExponentMax = 400;
 /**

@@ -127,8 +127,8 @@ export function settingsChangedEventData(change: {
 }
 
 /**
- * The body of a webhook. It is stored as exactly these bytes, and every attempt sends and signs
- * the stored bytes. `id` is the event's id in wire form (`evt_…`).
+ * The body of a webhook. It is stored, and every attempt sends and signs the stored bytes. `id` is
+ * the event's id in wire form (`evt_…`).
  */
 export function eventBody(event: {
   readonly id: string;

@@ -53,7 +53,7 @@ const traits: Record<
 
 /** The statements that a node may add to the code of its failure (CONTRACT 7). */
 export interface FailureStatement {
-  /** False if the journal of the node proves that the node submitted nothing. */
+  /** False only if the node knows that it submitted nothing. */
   readonly submitted?: boolean;
   /** False if the same job would fail again for the same reason. */
   readonly retriable?: boolean;

@@ -138,8 +138,9 @@ export function duplicateNamePointers(
  */
 const exactExponentLengthMax = 15;
 /**
- * An exponent with more than this many characters stays text, because its conversion to a bigint
- * takes quadratic time. Two equal numbers with such exponents may have different texts.
+ * An exponent with more than this many characters stays text, because the time to convert it to a
+ * bigint grows faster than its length. Two equal numbers with such exponents may have different
+ * texts.
  */
 const comparedExponentLengthMax = 1000;
 

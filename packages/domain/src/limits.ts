@@ -2,7 +2,7 @@ import { microsPerCredit } from './credits.ts';
 import type { Tier } from './rate-card.ts';
 
 /**
- * Limits and defaults that several packages share. The headings name sections of docs/CONTRACT.md.
+ * Limits and defaults of packages and services. The headings name sections of docs/CONTRACT.md.
  */
 
 // Requests (CONTRACT 1 to 3 and 5).
@@ -15,8 +15,8 @@ export const headersBytesMax = 16 * 1024;
 /** A client that takes longer than this to send its request gets a 408. */
 export const requestTimeoutMs = 30_000;
 /**
- * The rate limit of failed signatures keeps at most this many characters of the id of a tenant,
- * operator or node. It cuts a longer id.
+ * The rate limit of failed authentications keeps at most this many characters of the id of a
+ * tenant, operator or node. It cuts a longer id.
  */
 export const identityLengthMax = 64;
 export const requestIdLengthMax = 128;
@@ -49,11 +49,14 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 
 // Dispatch (CONTRACT 3 and 7).
 /**
- * The time from the hold to the dispatch deadline. After the deadline the submission is never
- * dispatched.
+ * The time from the hold to the dispatch deadline. After the deadline, the submission is not
+ * dispatched any more. A recovery can still restore an earlier dispatch.
  */
 export const dispatchDeadlineMs = 5000;
-/** A submission that is still pending this long after its dispatch deadline is rejected. */
+/**
+ * The reconciler rejects a submission that is still pending this long after its dispatch deadline,
+ * except during a recovery.
+ */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
 /** If the only open offer is this old, the dispatcher looks for a second node to ask. */
@@ -61,7 +64,6 @@ export const secondOfferAfterMs = 300;
 export const openOffersMax = 2;
 /** The node drops an accepted offer after this time without `assign` or `revoke`. */
 export const acceptedOfferVoidAfterMs = 10_000;
-/** The `Retry-After` of a refusal that sets no other value. */
 export const retryAfterSecondsDefault = 1;
 
 // Runs (CONTRACT 7).
@@ -74,7 +76,7 @@ export const startDeadlineMs = 60_000;
 export const leaseMs = 60_000;
 /**
  * The run limit, by tier. A submission without an outcome fails with `deadline_exceeded` this long
- * after `dispatched`.
+ * after `dispatched`, except during a recovery.
  */
 export const runLimitMs: Readonly<Record<Tier, number>> = {
   standard: 30 * 60_000,
@@ -89,7 +91,7 @@ export const usageIntervalMs = 5000;
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;
 export const resultBytesMax = 16 * 1024;
-/** How long personal data is kept after the end of its submission. */
+/** By default, personal data is deleted this many days after the end of its submission. */
 export const payloadRetentionDaysDefault = 30;
 /**
  * Postgres cancels a statement of a service after this time, because the services' role in Postgres
@@ -117,13 +119,13 @@ export const deletionBatchMaxDefault = 500;
 /** By default, usage reports are kept at least this long after their submission was created. */
 export const usageRetentionDaysDefault = 90;
 /**
- * Deliveries, their attempts and their events are kept at least this long after the delivery was
- * created.
+ * By default, deliveries, their attempts and their events are kept at least this long after the
+ * delivery was created.
  */
 export const deliveryRetentionDaysDefault = 90;
 /**
- * The shortest retention, in days, that can be set for usage reports, deliveries and events. The
- * database refuses to delete younger rows.
+ * The shortest retention, in days, that can be set for usage reports, deliveries and events.
+ * `svc_drop_partition` and `svc_delete_events` refuse to delete younger rows.
  */
 export const retentionDaysMin = 30;
 
@@ -149,8 +151,8 @@ export const webhookUrlLengthMax = 2048;
 export const webhookEndpointRequestsDefault = 8;
 export const webhookRequestsDefault = 512;
 /**
- * The most attempts per hour for a tenant that signed up itself. The limit keeps such a tenant from
- * flooding other people's servers.
+ * By default, a tenant that signed up itself gets at most this many webhook attempts per hour. The
+ * limit keeps such a tenant from flooding other people's servers.
  */
 export const signupWebhookAttemptsPerHourDefault = 5_000;
 /**
@@ -179,5 +181,5 @@ export const batchIdsMax = 64;
 export const ledgerAuditIntervalMs = 300_000;
 /** The age after which the result of the last ledger audit is out of date. */
 export const ledgerVerdictAgeMsMax = 900_000;
-/** The time over which an audit of the whole ledger is spread. */
+/** The time within which an audit of the whole ledger should end. */
 export const ledgerFullAuditMs = 86_400_000;

@@ -18,8 +18,8 @@ export function runningMax(slotsMax: number): number {
 
 // CONTRACT 7, "Assignments".
 /**
- * A link is closed if more than this many of its frames within `foreignFramesWindowMs` name
- * submissions that the node does not have.
+ * A link is closed if more than this many of its `start`, `usage` and outcome frames within
+ * `foreignFramesWindowMs` name submissions that were never assigned to its node.
  */
 export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;

@@ -90,7 +90,10 @@ export interface NamedIntent {
   readonly tokenAccount: string;
   readonly amountUsdcMicros: bigint;
   readonly paidUsdcMicros: bigint;
-  /** True if the intent is pending, or has expired and its grace has not ended. */
+  /**
+   * True if the intent is not closed, unless the block time of the transaction is after the
+   * intent's grace.
+   */
   readonly isOpen: boolean;
 }
 

@@ -14,7 +14,7 @@ const cidrPattern = /^([0-9a-f.:]{2,39})\/(0|[1-9][0-9]{0,2})$/i;
 
 /**
  * A CIDR block in canonical form, such as `2001:db8::/32`. Undefined if the text is not a block,
- * has a bit set after the prefix, or is IPv4 in IPv6 notation.
+ * has a bit set after the prefix, or begins with an IPv4-mapped IPv6 address.
  */
 export function canonicalCidr(text: string): string | undefined {
   const block = parseBlock(text);

@@ -174,7 +174,8 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // The five steps have at least 20 operations. The loop killed the process before each operation.
+  // The loop has killed the process before each operation of the five steps, so `killAfter` is now
+  // the number of these operations plus one. The steps have at least 20 operations.
   expect(killAfter).toBeGreaterThan(20);
 });
 

@@ -14,7 +14,10 @@ export type JournalEntry =
   | {
       readonly phase: 'begun';
       readonly submissionId: string;
-      /** True if the executor submits nothing in this phase (`isFenced` of `Executor`). */
+      /**
+       * True if nothing is submitted in this phase: the executor has `isFenced`, or the run has not
+       * started.
+       */
       readonly isFenced: boolean;
     }
   /** The node may have submitted the application. */
@@ -161,8 +164,7 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 
 /**
  * Opens the node's journal. Throws `DirectoryInUse` if the journal is already open, usually in
- * another process. Throws `CannotLock`, or on macOS the system's error, if the directory cannot be
- * locked.
+ * another process. Throws `CannotLock` or the system's error if the directory cannot be locked.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -16,11 +16,11 @@ export const nodeLogMembers = {
   closeCode: 'the close code of the link; 1006 if the link broke or never opened',
   code: 'the error code of a frame (CONTRACT 7), or the close code of the link',
   delayMs: 'milliseconds until the node connects again',
-  durationMs: 'how long the node took to fill in the step, in milliseconds',
+  durationMs: 'how long the node took to fill in the step of the form, in milliseconds',
   fields: 'how many fields were filled',
   isSandboxed: 'true if the browser runs in its sandbox',
   key: 'the name of the field, never its value',
-  leftovers: 'how many directories were deleted',
+  leftovers: 'how many profile directories of earlier browsers were deleted',
   outcome:
     '`completed` or `failed` (submission); `answered`, `unanswered` or `nothing_sent` (form)',
   reason: 'the message of the error, or the reason that the service gave',
@@ -58,7 +58,8 @@ export const nodeLogCatalogue = {
   'node.stopping': { level: 'info', message: 'stopping', members: ['why'] },
   'node.stopped_unfinished': {
     level: 'warn',
-    message: 'stopped with unfinished submissions; the node reports them after a restart',
+    message:
+      'stopped before the drain was finished; the node reports unfinished submissions after a restart',
     members: [],
     action: 'Start the node again soon, with the same state directory.',
   },

@@ -129,7 +129,7 @@ describe('svc-node', () => {
     service.send({ type: 'ack', submissionId });
     await expect.poll(() => readdirSync(stateDir).join()).not.toContain(submissionId);
     service.cut();
-    // The agent did not begin the submission again, and keeps no entry of it.
+    // The agent did not begin the submission again, and `hello` no longer names it.
     expect(await service.greet()).toMatchObject({ running: [] });
   });
 

@@ -41,7 +41,7 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
   }
 }
 
-/** A simulated node does not load the modules of the browser. */
+/** A simulated node does not load the modules that start a browser. */
 async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
   if (options.executor === 'simulated') return onlyAt(options.onlyHosts, simulatedExecutor);
   const { startBrowserExecutor } = await import('./browser-node.ts');
@@ -72,7 +72,10 @@ async function run(options: RunOptions): Promise<void> {
     log('info', 'stopping', { why });
     const isDone = await agent.drain(drainMs);
     if (!isDone)
-      log('warn', 'stopped with unfinished submissions; the node reports them after a restart');
+      log(
+        'warn',
+        'stopped before the drain was finished; the node reports unfinished submissions after a restart',
+      );
     await agent.close();
     await history.close();
     await journal.close();

@@ -123,7 +123,7 @@ const browserOptions = [
     .choices(executors),
   new Option(
     '--browser <file>',
-    'the file of the browser (default: the first of chromium-headless-shell, chromium, google-chrome and chrome on the PATH)',
+    'the file of the browser (default: the first of chromium-headless-shell, chromium, google-chrome and chrome on the PATH; on macOS otherwise Chromium or Google Chrome in /Applications)',
   ).env('SVC_NODE_BROWSER'),
   new Option(
     '--no-browser-sandbox',

@@ -5,15 +5,19 @@ import { failedOutcome } from './outcome.ts';
 
 /** The interval at which the node repeats each `report` that the service has not recorded yet. */
 const reportAgainMs = 5_000;
-const stopped = { code: 'node_error', message: 'The node stopped the submission.' } as const;
+const unfinished = {
+  code: 'node_error',
+  message: 'The node did not finish the submission.',
+} as const;
 
 interface RecoveryContext {
   readonly history: History;
   /** Undefined for a submission that is only in the history. */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
   /**
-   * Sends the frame `start` for each submission of `NodeRuns` in the phase `assigned`, and the
-   * outcome of each in the phase `ended`. Leaves out submissions that are being stopped.
+   * Makes `NodeRuns` send `start` for each submission in the phase `assigned`, and the outcome of
+   * each in the phase `ended`. Leaves out submissions that are being stopped, and frames for which
+   * `holds` is true.
    */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;
@@ -32,8 +36,8 @@ export interface Recovery {
   recorded(submissionId: string, present: boolean): void;
   acknowledged(submissionId: string): void;
   /**
-   * True if the frame must not be sent yet: the service has not recorded the submission of the
-   * frame, and would refuse the frame.
+   * True if the frame must not be sent yet, because the service has not recorded the submission of
+   * the frame.
    */
   holds(frame: FrameFromNode): boolean;
   end(): void;
@@ -80,7 +84,7 @@ export function createRecovery({ history, phaseOf, resume, send }: RecoveryConte
       unrecorded.delete(submissionId);
       if (phaseOf(submissionId) === undefined) {
         unacknowledged.add(submissionId);
-        send(entry.outcome ?? failedOutcome(submissionId, {}, stopped));
+        send(entry.outcome ?? failedOutcome(submissionId, {}, unfinished));
       } else resume();
       reportEnd();
     },

@@ -26,8 +26,7 @@ interface RunsContext {
   readonly history?: History;
   readonly executors: readonly Executor[];
   /**
-   * Sends a frame. Does nothing without a link, or if in a recovery the service would refuse the
-   * frame (`recovery.ts`).
+   * Sends a frame. Does nothing without a link, or if `holds` of `Recovery` is true for the frame.
    */
   readonly send: (frame: FrameFromNode) => void;
   /** Called when the node forgets a submission. */
@@ -40,8 +39,8 @@ interface Run {
   isStopping: boolean;
   execution?: Execution;
   /**
-   * When the `start` or outcome was last sent, by `performance.now`. `-Infinity` before the first
-   * time.
+   * When `start` or the outcome was last passed to `send`, by `performance.now`. `-Infinity` before
+   * the first time.
    */
   sentAtMs: number;
 }
@@ -65,7 +64,8 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 
 /**
  * The node's assignments and unacknowledged outcomes. The node writes each change to disk before it
- * acts on the change. It reports an outcome even if the outcome cannot be written.
+ * acts on the change. If an assignment or an outcome cannot be written, the node still sends
+ * `start` or the outcome.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -130,8 +130,9 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the submission and sends `stopped`, also for an unknown submission. If the submission has
-   * an outcome, or completes before it stops, its outcome is sent instead.
+   * Stops the submission, then sends `stopped`, also for an unknown submission. Does nothing if the
+   * submission has an outcome. If the executor completes before it stops, the outcome is sent
+   * instead.
    */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
@@ -274,9 +275,9 @@ export class NodeRuns {
     const { usage } = executed;
     const isUnsent = isUnsubmitted(run.entry);
     if (executed.kind === 'completed' && isUnsent) {
-      // An executor with `isFenced` must call `submitting` before it completes. This executor did
-      // not, so nobody knows what it did.
-      const error = new Error('the executor completed without a call of `submitting`');
+      // An executor with `isFenced` may complete only after `submitting` has resolved. Here
+      // `submitting` has not resolved, so nobody knows what the executor did.
+      const error = new Error('the executor completed although `submitting` had not resolved');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
       // The work is done, so the node reports the result even if the run should have stopped. The

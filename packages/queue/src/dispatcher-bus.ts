@@ -9,8 +9,8 @@ import { subscribeTo } from './subscription.ts';
 /** Connects one dispatcher to the others by Redis channels (decision 31). */
 export interface DispatcherBus {
   /**
-   * Sends to the dispatcher `to`. To this dispatcher itself, delivers without Redis and returns
-   * true. To another one, returns false if that one is not subscribed, and throws if Redis is
+   * Sends to the dispatcher `to`. If `to` is the dispatcher of this bus, delivers without Redis and
+   * returns true. Otherwise returns false if `to` is not subscribed, and throws if Redis is
    * unreachable or too many messages wait for Redis.
    */
   send(to: string, message: DispatcherMessage): Promise<boolean>;

@@ -21,7 +21,7 @@ export interface FleetNode {
   readonly linkId: string;
   /**
    * The number of the link in the registry. 0 before the first `join` of the link, then the number
-   * that `join` returned. `join` gives a new link a higher number than the node's previous link.
+   * that `join` returned. `join` gives a new link a higher number than the link that it replaces.
    */
   readonly epoch: number;
   /**
@@ -107,8 +107,8 @@ export interface FleetRegistry {
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /**
-   * Takes the slot until `release` or `leave`, even if the reservation has expired. Also ends the
-   * silence of the node. Does nothing if the registry lacks the node.
+   * Takes the slot without an expiry, even if the reservation has expired. Also ends the silence of
+   * the node. Does nothing if the registry lacks the node.
    */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /** Frees the slot. A slot that is already free stays free. */

@@ -72,8 +72,8 @@ test('a bucket fills again, and its key expires', async () => {
   expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
   const expiresInMs = await redis.pttl('{svc}:rate:fast');
   expect(expiresInMs).toBeGreaterThan(0);
-  // For `aheadLeaseMs` (10 s), this gateway may give tokens before Redis takes them, so Redis must
-  // keep the key. The key expires one second after that time.
+  // This gateway has the lease of the bucket for `aheadLeaseMs` (10 s), so Redis must keep the key.
+  // The key expires one second after the lease ends.
   expect(expiresInMs).toBeLessThanOrEqual(11_000);
   await close();
 });

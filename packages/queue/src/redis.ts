@@ -79,8 +79,8 @@ function optionsOf(role: RedisRole, connectionName: string | undefined) {
   return role === 'producer'
     ? {
         ...common,
-        // While Redis is unreachable, a command fails at once. A job is not kept for later, because
-        // a reconciler finds its work in Postgres.
+        // Without a connection to Redis, a command fails at once. A job is not kept for later,
+        // because a reconciler finds its work in Postgres.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 1,
         commandTimeout: producerCommandTimeoutMs,

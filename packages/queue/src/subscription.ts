@@ -5,9 +5,15 @@ import { redisIsReady } from './redis.ts';
 const retryMs = 1_000;
 
 export interface Subscription {
-  /** True if the channels are subscribed and the connection is usable. */
+  /**
+   * True if Redis has accepted the subscription and the connection is usable. After a reconnect,
+   * this is true a moment before the subscription is renewed.
+   */
   isListening(): boolean;
-  /** Resolves when the channels are subscribed, or when the connection is closed. Never rejects. */
+  /**
+   * Resolves when the channels are subscribed, or after the `end` event of the connection. Never
+   * rejects.
+   */
   readonly done: Promise<void>;
 }
 

@@ -32,8 +32,8 @@ interface Answer {
 }
 
 /**
- * Gives tokens that Redis takes later. Only one gateway at a time may do so for a bucket, so a
- * limit is exceeded by at most `aheadMax` tokens (CONTRACT 2).
+ * Gives tokens that Redis takes later. Only one gateway at a time may do so for a bucket. While
+ * Redis answers, a limit is therefore exceeded by at most `aheadMax` tokens (CONTRACT 2).
  */
 export interface TokensAhead {
   /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */

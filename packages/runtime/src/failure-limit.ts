@@ -13,8 +13,9 @@ export interface Sender {
 }
 
 /**
- * Makes an address wait after too many failed authentications (decision 10). An identity that has
- * signed correctly from this address has its own count of failures, so others cannot block it.
+ * Makes an address wait after too many failed authentications (decision 10). An identity that
+ * recently signed correctly from this address has its own count: failures of other identities do
+ * not block it.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */
@@ -24,8 +25,8 @@ export interface FailureLimit {
 }
 
 /**
- * The default limit of failed authentications. No client reaches it by mistake, and the work for
- * this many failures is negligible.
+ * The default limit of failed authentications. A client that keeps to the default rate limit does
+ * not reach it, and the work for this many failures is negligible.
  */
 const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;

@@ -67,8 +67,8 @@ function redactValue(value: unknown, depth: number): unknown {
 
 /**
  * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
- * Cuts deep objects and long lists, turns bigints into texts, and replaces binary data by its
- * length.
+ * Cuts deep objects and long lists, turns bigints into texts, and binary data into its length.
+ * Leaves errors and dates unchanged.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

@@ -169,8 +169,8 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 
 /**
  * Opens a value that `seal` made for the same place. Throws SealError if the place or the key
- * differs, or if bytes were altered. Also throws it for a value of version 1, unless `previous` is
- * true.
+ * differs, or if bytes were altered. Version 1 opens only if `previous` is true, and without a
+ * check of `tenantId` and `kind`.
  */
 export function unseal(
   keyring: Keyring,

@@ -4,8 +4,8 @@ import * as intents from './index.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * The typed client is Prisma. It is not used on the path of a submission, at the start of a service
- * or by the timers of a service (decision 24).
+ * The typed client is Prisma. It is not used on the path of a submission or by the timers of a
+ * service. At the start of a service, only `loadTypedClient` uses it (decision 24).
  */
 
 function onTheDriver({ store }: Fixture): intents.Store {

@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { adminCliEntry, inCheckout, nodeAgentEntry, serviceEntry, serviceNames } from '@svc/local';
 import { type Plugin, rolldown } from 'rolldown';
 
-/** The main file of the process that runs commands of `svc` one after another. */
+/** The main file of a process that runs commands of `svc` one after another. */
 export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.ts');
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];

@@ -29,7 +29,7 @@ export interface TestDatabaseOptions {
   readonly timeZone?: string;
 }
 
-/** Creates a migrated database (about 15 ms of CPU). Usually all tests of a file share one. */
+/** Creates a migrated database (about 15 ms of CPU). */
 export async function createTestDatabase({
   timeZone,
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {

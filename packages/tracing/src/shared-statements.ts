@@ -5,8 +5,8 @@ import type { BatchSpan } from './tracing.ts';
 type EndedBatch = Omit<BatchSpan, 'startMs' | 'endMs'> & { readonly durationMs: number };
 
 /**
- * Calls `onBatch` after each successful SQL statement that several submissions shared. Returns a
- * function that ends these calls.
+ * Calls `onBatch` for each SQL statement or transaction that the store reports on the channel
+ * `sharedStatements`. Returns a function that ends these calls.
  */
 export function followStatements(onBatch: (batch: EndedBatch) => void): () => void {
   const listener = (message: unknown): void => {

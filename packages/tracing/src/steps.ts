@@ -96,8 +96,8 @@ export const steps: Readonly<Record<StepName, StepDefinition>> = {
 };
 
 /**
- * One span in the trace of a submission or an event. If a step can occur several times, `key`
- * identifies each of its spans. For example, an offer's `key` is the id of the offer.
+ * One span in the trace of a submission or an event. `key` distinguishes several spans of one step,
+ * such as the offers of a submission. An offer's `key` is the id of the offer.
  */
 export interface StepRef {
   readonly step: StepName;

@@ -60,6 +60,6 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
   // Epoch 0 means that `enterFleet` has not entered this link yet, so the epochs cannot be
-  // compared. `enterFleet` will find the newer link and close this link.
+  // compared.
   return link.epoch !== 0 && link.epoch < epoch;
 }

@@ -3,7 +3,7 @@ import type { RequestObserver } from './http/exchange.ts';
 
 /**
  * The methods that the label `method` shows. All others are shown as `other`, because each method
- * that a client invents would otherwise create a new time series.
+ * that Node accepts would otherwise create a new time series.
  */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 

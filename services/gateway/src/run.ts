@@ -50,8 +50,9 @@ import {
 } from './webhook-endpoints/event-waiters.ts';
 
 /**
- * Starts a gateway. Its `close` closes the resources in the reverse order of opening, and waits up
- * to 8 s for the requests in flight.
+ * Starts a gateway. Its `close` first ends every wait for events or payments. Next it gives the
+ * requests in flight up to 8 s to finish. Then it closes the other resources in the reverse order
+ * of opening.
  */
 export async function run(
   config: GatewayConfig,

@@ -30,7 +30,8 @@ export const settlementConfig = Type.Object({
     minimum: 10,
     maximum: 10_000,
     default: deletionBatchMaxDefault,
-    description: 'the most rows of expired data that one transaction deletes, 10 to 10000',
+    description:
+      'the most submissions that one transaction purges, and the most expired events that one transaction deletes, 10 to 10000',
   }),
   PAYLOAD_RETENTION_DAYS: Type.Integer({
     minimum: 1,

@@ -40,7 +40,7 @@ export async function settleEach(
 
 /**
  * Settles the submissions of a `settlement.v1` job. Throws if one of them could not be settled. The
- * queue then retries the whole job.
+ * queue then retries the whole job, or gives it up after its last attempt.
  */
 export async function settleSubmissions(
   deps: SettleDeps,

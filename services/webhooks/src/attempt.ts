@@ -62,8 +62,8 @@ export async function makeAttempt(
 }
 
 /**
- * Records an attempt that was made. Returns the milliseconds until the next attempt of its
- * delivery, or null if there is none. If this throws, the claim expires and the attempt counts as
+ * Records an attempt that was made. Returns the delay of the retry in milliseconds, or null if this
+ * attempt leads to no retry. If `recordMade` throws, the claim expires and the attempt counts as
  * made.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {

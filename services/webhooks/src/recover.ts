@@ -28,7 +28,7 @@ const statementsMax = 20;
 /** The most deliveries that `endAged` reads in one page, and the most such pages in one pass. */
 const agedMax = 500;
 const agedPagesMax = 20;
-/** `tidyEndpoints` runs only in each 60th pass, because it is not urgent. */
+/** `tidyEndpoints` runs in the first of each 60 successful passes, because it is not urgent. */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;

@@ -6,8 +6,8 @@ const range = '5m';
 const width = 1_800;
 const drawMs = 2_500;
 /**
- * The number of graphs in one picture: three rows of three. The web interface of Prometheus reads
- * at most ten graphs from a URL.
+ * The most graphs in one picture: three rows of three. The web interface of Prometheus reads at
+ * most ten graphs from a URL.
  */
 const graphsOfPicture = 9;
 

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 
 /**
- * The tables have only what the four services of the baseline need. With more, the baseline's
- * Postgres would do unnecessary work, and the comparison would favour the product.
+ * The tables have few columns and indexes. With more, the baseline's Postgres would do more work,
+ * and the comparison would favour the product.
  */
 
 const schema = `

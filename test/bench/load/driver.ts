@@ -3,8 +3,8 @@ import type { Load, LoadResult } from './messages.ts';
 import { driveOpen } from './open-loop.ts';
 
 /**
- * The process that sends the requests of the bench. It is a separate process, because its CPU must
- * not count as CPU of the gateways.
+ * The process that sends the requests of the bench. The measured CPU of a system does not include
+ * the CPU of this process.
  */
 
 function drive(load: Load): Promise<LoadResult> {

@@ -97,7 +97,7 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 
 /**
  * Returns the ratios of the shape whose median ratio is the greatest. It does not take the greatest
- * ratio of each round. Chance would raise such a ratio above 1 even for equal systems.
+ * ratio of each round, because chance raises that ratio above 1 even for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

@@ -89,7 +89,7 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
   });
   return (
     `Refused: ${shares.join(', ')} (at most ${refusedShareMax * 100} % of a measurement may be refused). ` +
-    'The baseline answers 503 if a job finishes too soon for `waitUntilFinished` to notice it.'
+    'The baseline answers 503 if its gateway does not learn of the dispatch within 5 s.'
   );
 }
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
- * The endpoint of all tenants. It accepts every webhook. `GET` returns the deliveries that arrived
- * since the previous `GET`: it maps the id of each to the Unix ms of its first arrival since then.
+ * An endpoint that accepts every webhook. `GET` returns the deliveries that arrived since the
+ * previous `GET`: it maps the id of each to the Unix ms of its first arrival since then.
  */
 let arrivals: Record<string, number> = {};
 

@@ -38,8 +38,7 @@ export interface LinkEnd {
   readonly url: string;
   linked(): Promise<void>;
   /**
-   * Assigns a submission. Resolves when the node got `begin`, or when the submission ended before
-   * that.
+   * Assigns a submission. Resolves when `begin` was sent, or when the submission ended before that.
    */
   assign(submissionId: string, payloadText: string): Promise<void>;
   ended(submissionId: string): Promise<Ended>;

@@ -25,6 +25,7 @@ export interface PlannedRun {
 
 export interface RunReport {
   readonly plan: RunPlan;
+  /** `lost` also stands for a submission that did not end within `endedMsMax`. */
   readonly ended: Ended;
   /**
    * The milliseconds from `begin` to the end of the submission. About 0 if it ended before `begin`,

@@ -19,7 +19,7 @@ export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): str
   if (trial.sender === 'moved') {
     if (sent?.kind !== 'unanswered')
       faults.push(
-        'a redirect asked the browser to send the application again, but the fence does not report `unanswered`',
+        'the page sent the application to a path that redirects it, but the fence does not report `unanswered`',
       );
   } else if (!isCut && sent?.kind !== 'answered') {
     faults.push(`no connection was cut, but the fence reports ${sent?.kind ?? 'an error'}`);

@@ -7,8 +7,8 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs all senders with each protocol. `form` and `fetch` also run with cuts, at every Nth byte of
- * the answer and every (37 × N)th of the request.
+ * runs each sender with each protocol, uncut and cut before the answer, and `form` and `fetch` also
+ * with the cuts of `sweep`.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -38,6 +38,10 @@ async function run(trial: Trial): Promise<TrialEnd> {
   return end;
 }
 
+/**
+ * Cuts the answer at every Nth byte, and the request at every Nth multiple of `requestStepBytes`.
+ * N is `--every`.
+ */
 async function sweep(protocol: Trial['protocol'], sender: Sender): Promise<void> {
   for (let bytes = 0; bytes < answerBytesMax; bytes += every) {
     const { isCut } = await run({ protocol, sender, cut: { kind: 'answer', bytes } });

@@ -28,7 +28,7 @@ export function auditEvents(
   const ids = new Set(records.map(({ id }) => id));
   for (const [id, webhooks] of about) {
     findings.expect(
-      'every event belongs to a submission that exists',
+      'every event that names a submission names one that exists',
       id === '' || ids.has(id),
       id,
       () => webhooks.map(({ event }) => event.type).join(', '),

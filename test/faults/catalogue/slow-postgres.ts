@@ -43,8 +43,8 @@ async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<v
 }
 
 /**
- * Delays all packets to and from Postgres. This makes the commit after a node's accept slow.
- * A second node can get an offer and accept before that commit ends.
+ * Delays all packets between the services and Postgres. This makes the commit after a node's accept
+ * slow. A second node can get an offer and accept before that commit ends.
  */
 const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   const slow = drawSlow(random, targets);

@@ -89,7 +89,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'nobody-looks-for-pending',
-    what: 'a creation whose gateway died is not rejected after its deadline',
+    what: 'the reconciler does not reject an overdue creation whose gateway died',
     edits: [
       {
         file: reconcile,

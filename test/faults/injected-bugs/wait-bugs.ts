@@ -11,7 +11,7 @@ const reconcile = 'services/settlement/src/reconcile.ts';
 export const waitBugs: readonly InjectedBug[] = [
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending uses the webhook URL and the rebate rate that it read before it locked the account',
+    what: 'an ending uses settings that it read before it locked the account: the rebate rate, and whether the webhook URL is active',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -34,7 +34,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'late-outcome-beside-a-change',
-    what: 'a late outcome uses a webhook URL that it read without a lock, so the URL may be old',
+    what: 'a late outcome reads the destinations of its event without a lock, so it may miss a new webhook URL',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {

@@ -131,8 +131,8 @@ export function application(
 }
 
 async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
-  // Draw the whole plan before the first request, so the plan does not depend on the order of
-  // answers.
+  // Draw the whole plan before the first request, so that no answer to this application changes the
+  // plan.
   const plan = {
     isImpatient: random.chance(0.4),
     isDoubled: random.chance(0.1),

@@ -3,8 +3,8 @@ import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
- * Sends at most one random request, and does not repeat it. At the end of the run, a check
- * compares the answers with each other and with the ledger.
+ * Sends at most one random request, and does not repeat it. At the end of `runFaults`,
+ * `checkHistory` compares the answers with each other and with the ledger.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);

@@ -18,8 +18,8 @@ import type { World, WorldOptions } from './types.ts';
 
 const reconcileIntervalMs = 250;
 /**
- * The delays before the seven retries of a webhook. Together they take about a minute, so a run
- * sees all of them.
+ * The delays before the seven retries of a webhook. Together they take about a minute, so a run can
+ * wait for the last retry.
  */
 const backoffSeconds = '1,1,2,4,8,15,30';
 

@@ -19,7 +19,8 @@ export interface Sighting {
 
 /**
  * Records offers, assignments, begins and outcomes of the watched nodes, and each execution of a
- * submission. Each breach of "At most once" in CONTRACT 7 is added to `violations` immediately.
+ * submission. As soon as it sees a breach of "At most once" in CONTRACT 7, it adds the breach to
+ * `violations`.
  */
 export class Auditor {
   readonly #openForMs: number;
@@ -27,7 +28,7 @@ export class Auditor {
   readonly violations: string[] = [];
   readonly sightings = new Map<string, Sighting>();
 
-  /** An offer that has not ended counts as open for `openForMs` after it was sent. */
+  /** An offer that has not ended counts as open for `openForMs` after the node got it. */
   constructor(openForMs = offerTimeoutMs) {
     this.#openForMs = openForMs;
   }

@@ -90,8 +90,8 @@ export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): voi
 }
 
 /**
- * Reports `completed` for a submission that the node has not begun. The report is a bad frame,
- * unless the submission in Postgres is already `running` or has ended.
+ * Reports `completed` for a submission that the node has not begun. The report is a bad frame if
+ * the submission in Postgres is still `dispatched`.
  */
 export function completeEarly(fleet: Fleet, n: number): void {
   const chosen = pick(runsIn(fleet, 'assigned'), n);

@@ -20,7 +20,7 @@ const slotsBackWithinMs = 45_000;
 
 /**
  * Waits until every submission has ended, then returns the violations. Throws if a node does not
- * link again, a submission does not end or a slot stays taken.
+ * link again, an outcome is not acknowledged, a submission does not end or a slot stays taken.
  */
 export async function passVerdict(
   world: ProcessWorld,

@@ -5,8 +5,8 @@ import { applyEdit, type SourceEdit } from '../../faults/injected-bugs/injected-
 import { orderBugs } from '../injected-bugs/catalogue.ts';
 
 /**
- * Runs the product's modules on a simulated machine. Libraries keep the real timers, clocks and
- * ids. This module must run before the product is loaded.
+ * Gives the product's modules simulated timers, clocks and ids, and the agent a simulated
+ * WebSocket. Libraries keep the real ones. This module must run before the product is loaded.
  */
 const checkout = path.resolve(import.meta.dirname, '../../..');
 const root = `${pathToFileURL(checkout).href}/`;

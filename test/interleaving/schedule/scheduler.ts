@@ -58,8 +58,8 @@ export interface Rates {
 }
 
 /**
- * The longest delay of an event, unless its process is stalled. A real connection would break after
- * a longer silence.
+ * The longest delay of an event, unless its process is stalled. A real connection to Redis would
+ * break after a longer silence.
  */
 const transitMsMax = 3_000;
 /**
@@ -210,9 +210,9 @@ export class Scheduler {
   }
 
   /**
-   * Releases one held event or runs one due timer. The seed decides which. Returns false if there is
-   * nothing to release or run. Only with `thaws`, this can be a delayed event, or an event or timer
-   * of a stalled process.
+   * Releases one held event or runs one due timer. The seed decides which. Delayed events, and
+   * events and timers of stalled processes, are chosen only with `thaws`. Returns false if nothing
+   * can be chosen.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);

@@ -45,10 +45,7 @@ const clockSql = `
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT now FROM interleaving_clock);`;
 
-/**
- * An index for the auditor. The product's index for lists does not serve it, because that index
- * leaves out rejected submissions.
- */
+/** An index for the auditor, which reads all submissions of the run's tenants. */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**
  * Plans are generic, as in the services (decision 23). Sequential scans are off, because plans made

@@ -110,7 +110,7 @@ async function baselineOf(
 
 async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline> {
   try {
-    // Remove the mutant that the worker may still have from its last task.
+    // Remove the mutant that the worker may still have.
     await worker.ask({ kind: 'mutate', change: undefined }, baselineMsMax);
     const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
     if (answer.kind !== 'baseline')

@@ -16,8 +16,8 @@ export interface OtherText {
 export interface FileEnd {
   readonly kind: 'passed' | 'failed' | 'timeout';
   /**
-   * The failure of the first failed test, or the error that ended the file. Empty if the file
-   * passed.
+   * The failure of the first failed test, or else the error that made the file fail. Empty if the
+   * file passed.
    */
   readonly failure: string;
   readonly durationMs: number;

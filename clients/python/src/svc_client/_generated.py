@@ -210,9 +210,9 @@ class RateCard(TypedDict):
 
 class Rate(TypedDict):
     base: float
-    """The credits for a run before its usage is added. The unit is credits, with at most six decimals."""
+    """The credits for a completed run before its usage is added. The unit is credits, with at most six decimals."""
     min: float
-    """The least credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals."""
+    """The least credits for a completed run, before the factors of tier and surge. The unit is credits, with at most six decimals."""
     max: float
     """The most credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals."""
     tierMultiplier: float
@@ -621,7 +621,7 @@ class Key(TypedDict):
     expiresAt: Union[str, None]
     """The time at which the key expires. Null if it never expires."""
     lastUsedAt: Union[str, None]
-    """The minute of the last use. Null before the first use."""
+    """The minute of the last use. Null if no use is known."""
 
 
 class KeyList(TypedDict):
@@ -650,7 +650,7 @@ class KeyCreated(TypedDict):
     expiresAt: Union[str, None]
     """The time at which the key expires. Null if it never expires."""
     lastUsedAt: Union[str, None]
-    """The minute of the last use. Null before the first use."""
+    """The minute of the last use. Null if no use is known."""
     hmacSecret: str
     """The secret with which you sign requests. It is shown only once."""
 
@@ -670,9 +670,9 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation."""
+    """The changed settings, or the id and the chosen members of the endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed settings, or the whole endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion."""
+    """The changed settings, or the id and the chosen members of the endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 

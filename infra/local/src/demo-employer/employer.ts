@@ -38,7 +38,7 @@ interface Answer {
 
 /**
  * Starts the demo employer on 127.0.0.1: an application form, and a page that shows what has
- * arrived. It keeps everything in memory. `port` 0 takes any free port.
+ * arrived. It writes nothing to disk. `port` 0 takes any free port.
  */
 export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer> {
   const applications: Application[] = [];

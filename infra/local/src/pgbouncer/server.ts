@@ -25,7 +25,8 @@ const portAttemptsMax = 3;
 
 /**
  * Starts PgBouncer in transaction mode on 127.0.0.1, in front of all databases of the Postgres
- * server in `databaseUrl`. Throws StartError if there is no PgBouncer, or if it would run as root.
+ * server in `databaseUrl`. Throws StartError if `pgbouncerBinary` does, or if PgBouncer would run as
+ * root.
  */
 export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
   const binary = await pgbouncerBinary(options.onFetch);

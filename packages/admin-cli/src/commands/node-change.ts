@@ -57,7 +57,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => enable(context, id, options)),
     );
   addCommand(node, 'update', {
-    does: 'change the slot limit of a node, effective at once',
+    does: 'change the slot limit of a node; no reconnect is needed',
     examples: ['svc node update nod_… --slots-max 8'],
   })
     .argument(...nodeArgument)

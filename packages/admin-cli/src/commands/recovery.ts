@@ -14,7 +14,7 @@ interface EndOptions extends CommandOptions {
 /** `svc recovery …` (CONTRACT 9): the commands for the recovery after a restore from a backup. */
 export function addRecoveryCommands(group: Command): void {
   addCommand(group, 'begin', {
-    does: 'refuse new submissions after a restore, until nodes have reported and an operator ends the recovery',
+    does: 'refuse new submissions after a restore, until an operator ends the recovery; meanwhile nodes report their histories',
     examples: ['svc recovery begin'],
   }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
   addCommand(group, 'status', {
@@ -48,7 +48,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'If you end the recovery now, a tenant could repeat a submission that a node has already done, and the job would then be done twice. End the recovery?',
+      'If a node has done a submission that the database does not have, the tenant could repeat the submission. The job would then be done twice. End the recovery?',
       options,
     );
   }

@@ -23,7 +23,7 @@ export function addSolanaCommands(group: Command): void {
     examples: ['svc solana status', 'svc solana status --json'],
   }).action((options: CommandOptions) => withContext(({ store }) => status(store, options)));
   addCommand(group, 'assign', {
-    does: 'grant credits to a tenant for an unexplained payment, once',
+    does: 'grant credits to a tenant, once, for a payment that granted none',
     examples: [
       'svc solana assign 5VER… --tenant tnt_… --credits 500 --reason "paid without the reference"',
     ],

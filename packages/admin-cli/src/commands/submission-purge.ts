@@ -35,7 +35,7 @@ async function purge({ store, by }: Context, id: string, options: CommandOptions
     }
     case 'in_flight':
       throw new Refusal(
-        `The submission is ${outcome.state}, so its payload may still be needed. Cancel the submission, or wait until it ends.`,
+        `The submission is ${outcome.state}, so its personal data may still be needed. Cancel the submission, or wait until it ends.`,
       );
     case 'unknown_submission':
       throw new Refusal('There is no such submission. Run `svc submission list` to see the ids.');

@@ -104,8 +104,8 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     before: before === undefined ? null : await existing(store, before),
     limit: limit ?? listLimitDefault,
   });
-  // A list with `--json` shows personal data, so the reading is audited. A table does not show
-  // personal data.
+  // With `--json`, the list shows results and failure messages. These may contain personal data, so
+  // reading them is audited. A table shows neither.
   const count = submissions.filter(hasPersonalData).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'submissions', count }, by);
@@ -129,7 +129,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   switch (outcome.kind) {
     case 'terminal':
       throw new Refusal(
-        `The submission was not cancelled, because it has ended already: it is ${outcome.state}.`,
+        `The submission has ended already: it is ${outcome.state}. This command did not cancel it.`,
       );
     case 'cancelled':
       if (!isNotified) {

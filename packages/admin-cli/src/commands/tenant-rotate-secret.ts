@@ -34,7 +34,10 @@ export function addRotateSecretCommand(tenant: Command): void {
   });
   addYesOption(command)
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--hmac', 'rotate the secret that signs requests of the tenant')
+    .option(
+      '--hmac',
+      'rotate the secret that signs requests of the tenant; named keys keep their secrets',
+    )
     .option('--webhook', 'rotate the secret that signs webhooks to the webhookUrl of the tenant')
     .option(
       '--overlap <duration>',
@@ -54,11 +57,11 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
     throw new WrongUsage('Choose the secret to rotate: either --hmac or --webhook.');
   const wireId = toWireId('tnt', tenantId);
   if (force || overlapMs === 0) {
-    const name = webhook ? 'webhook' : 'HMAC';
+    const name = webhook ? 'secrets for the webhookUrl' : 'secrets of first keys';
     const effect =
       overlapMs === 0
-        ? `All earlier ${name} secrets of ${wireId} stop working now.`
-        : `If two ${name} secrets of ${wireId} are valid, the older one stops working now.`;
+        ? `All earlier ${name} of ${wireId} stop working within 5 s.`
+        : `If two ${name} of ${wireId} are valid, the older one stops working within 5 s.`;
     await confirm(`${effect} Programs that use a stopped secret fail. Go on?`, options);
   }
   const isSandbox = configuration.SVC_ENVIRONMENT === 'sandbox';

@@ -50,7 +50,8 @@ const answers = {
   accepted: 'accepted',
   declined: 'declined',
   expired: 'did not answer in time',
-  disconnected: 'disconnected before it answered',
+  disconnected:
+    'did not get the submission: its link, its dispatcher, the bus or the commit failed',
   revoked: 'did not get the submission: the offer was revoked',
 } as const;
 

@@ -34,7 +34,10 @@ function role({ database, environment }: Deployment): Finding {
     );
   }
   if (excess.length === 0)
-    return ok('role', 'the role of DATABASE_URL has the privileges that it needs and no others');
+    return ok(
+      'role',
+      'the role of DATABASE_URL has the privileges that it needs and no dangerous ones',
+    );
   return (environment === 'production' ? fault : warning)(
     'role',
     `the role of DATABASE_URL ${excess.join(' and ')}`,

@@ -93,7 +93,7 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
   if (isWritten === false) {
     return fault(
       name,
-      'Redis failed when it last wrote its data to disk',
+      'the last write or rewrite of the append-only file, or the last dump, failed',
       'Check the disk and the log of Redis.',
     );
   }

@@ -3,7 +3,10 @@ import { ApiConnectionError, ApiError } from '../errors.ts';
 /** The command cannot do its work. The message says why, and usually what the user can do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  /** 1 if the work failed. 2 if an argument or an environment variable is wrong. */
+  /**
+   * 2 if this program finds that an argument or an environment variable is missing or wrong. 1 for
+   * any other failure, such as a refusal by the service.
+   */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1) {

@@ -26,8 +26,8 @@ function webhookOf({ deliveryId, ...event }: PolledEvent): {
 }
 
 /**
- * Posts an event with the headers and the signature of a webhook (CONTRACT 6). If the request
- * fails, the result says why. Throws if the signal aborts.
+ * Posts an event with the headers of a webhook, except `traceparent` and `tracestate` (CONTRACT 6).
+ * If the request fails, the result says why. Throws if the signal aborts.
  */
 export async function forward(
   { fetch, now, webhookSecret }: CommandContext,

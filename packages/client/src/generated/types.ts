@@ -113,9 +113,9 @@ export interface RateCard {
 }
 
 export interface Rate {
-  /** The credits for a run before its usage is added. The unit is credits, with at most six decimals. */
+  /** The credits for a completed run before its usage is added. The unit is credits, with at most six decimals. */
   readonly base: number;
-  /** The least credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals. */
+  /** The least credits for a completed run, before the factors of tier and surge. The unit is credits, with at most six decimals. */
   readonly min: number;
   /** The most credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals. */
   readonly max: number;
@@ -502,7 +502,7 @@ export interface Key {
   readonly createdAt: string;
   /** The time at which the key expires. Null if it never expires. */
   readonly expiresAt: string | null;
-  /** The minute of the last use. Null before the first use. */
+  /** The minute of the last use. Null if no use is known. */
   readonly lastUsedAt: string | null;
 }
 
@@ -531,7 +531,7 @@ export interface KeyCreated {
   readonly createdAt: string;
   /** The time at which the key expires. Null if it never expires. */
   readonly expiresAt: string | null;
-  /** The minute of the last use. Null before the first use. */
+  /** The minute of the last use. Null if no use is known. */
   readonly lastUsedAt: string | null;
   /** The secret with which you sign requests. It is shown only once. */
   readonly hmacSecret: string;
@@ -551,9 +551,9 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation. */
+  /** The changed settings, or the id and the chosen members of the endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The changed settings, or the whole endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion. */
+  /** The changed settings, or the id and the chosen members of the endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
   /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;

@@ -17,8 +17,8 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * For settings: the settings given in the change. For an endpoint or key: its id and the members
- * that a tenant chooses. For a rotation: facts such as `overlapMs`. `before` is null for a
+ * For settings, contains those that the change names. For an endpoint or key, contains its id and
+ * what a tenant chooses. For a rotation, contains facts such as `overlapMs`. `before` is null for a
  * creation. `after` is null for a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));

@@ -44,8 +44,8 @@ export const QuoteFigures = Type.Object({
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
 /**
- * In a usage, a unit is omitted if it was not reported. In a rate card, a unit is omitted if it has
- * no weight.
+ * In a usage, a unit is omitted if it was not reported. In `weights`, a unit is omitted if the rate
+ * card has no weight for it.
  */
 const UsageAmount = Type.Optional(Type.Number());
 export const UsageFigures = Type.Object({

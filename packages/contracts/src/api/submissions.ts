@@ -84,7 +84,7 @@ export const SubmissionDetail = Type.Object({
   quote: QuoteFigures,
   actualCredits: Type.Union([Credits, Type.Null()]),
   refundedCredits: Type.Union([Credits, Type.Null()]),
-  /** The usage reported so far. Empty before the first report. */
+  /** The usage reported so far, cut to what the run time allows. Empty before the first report. */
   usage: UsageFigures,
   failure: Type.Union([SubmissionFailure, Type.Null()]),
   result: Type.Union([JobResult, Type.Null()]),

@@ -3,7 +3,8 @@ import { Type, type Static, type TSchema } from 'typebox';
 
 /**
  * The schema of `applicantProfile` in `ats.application` (CONTRACT 10): JSON Resume 1.x with
- * additional members. Nodes check a profile with this schema, but the gateway does not.
+ * additional members. The browser executor of a node checks a profile with this schema, but the
+ * gateway does not.
  */
 
 const textLengthMax = 1024;

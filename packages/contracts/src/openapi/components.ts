@@ -103,8 +103,8 @@ const nameByText = new Map(
 );
 
 /**
- * Replaces each part that is a schema of `named` by a reference. `name` is the operation or the
- * event that the schema belongs to.
+ * Replaces each part that is a schema of `named` by a reference, and applies `annotated`. `name` is
+ * an `operationId` or an event type, or empty for a path parameter.
  */
 export function schemaJson(
   schema: TSchema,

@@ -203,8 +203,9 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // An answer may lose all its variants if each one has a `code` or `type` with a `const`. For
-  // `code`, `compareConditions` still compares the members that each code requires.
+  // The new schema of an answer may have no variants if each old variant has a `code` or `type`
+  // with a `const`. For `code`, `compareConditions` still compares the members that each code
+  // requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

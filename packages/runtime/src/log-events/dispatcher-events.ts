@@ -12,7 +12,7 @@ export const dispatcherEvents = {
   'dispatcher.submission_lost': warn(
     'stored node_lost for a submission, because its node does not have it or is disabled',
     ['submissionId'],
-    'Nothing at first: the submission fails, and its hold is released. The cause may be that the link ended, the node was disabled, or the node lost its state directory. `svc trace` shows the node. If it is often the same node, ask its owner to check network and disk.',
+    'Do nothing at first. The submission fails, and its hold is released. The cause may be that the link ended, the node was disabled, or the node lost its state directory. `svc trace` shows the node. If it is often the same node, ask its owner to check network and disk.',
   ),
   'dispatcher.dispatch_failed': error(
     'could not dispatch a submission',
@@ -64,7 +64,7 @@ export const dispatcherEvents = {
   'dispatcher.frame_malformed': warn(
     'bad frame',
     ['nodeId', 'code'],
-    'Ask the owner of the node to update the agent. The third bad frame closes the link.',
+    'If `code` is `unhandled_frame`, see the line `could not handle a frame`. Otherwise ask the owner of the node to update the agent. The third bad frame closes the link.',
   ),
   'dispatcher.frame_failed': error(
     'could not handle a frame',

@@ -17,7 +17,7 @@ export const figureMetrics = {
   svc_queue_oldest_age_seconds: {
     ...shared,
     labels: { queue },
-    help: 'Age of the oldest job that waits in a queue, 0 if none waits',
+    help: 'Largest age of the jobs that are next in a queue, one of each priority; 0 if no job waits',
   },
   svc_queue_paused: {
     ...shared,
@@ -32,7 +32,7 @@ export const figureMetrics = {
   svc_submissions_oldest_age_seconds: {
     ...shared,
     labels: { state: inFlightState },
-    help: 'Longest time that a submission has spent in this state, 0 if there is none',
+    help: 'Longest time that a submission has spent in this state, 0 if there is none; only the 20,000 oldest submissions count',
   },
   svc_held_credits: {
     ...shared,
@@ -47,7 +47,7 @@ export const figureMetrics = {
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,
     labels: {},
-    help: 'Time since the oldest due delivery became due, 0 if none is due',
+    help: 'Longest time that a delivery counted in `svc_deliveries_due` has been due, 0 if there is none',
   },
   svc_fleet_nodes: {
     ...shared,

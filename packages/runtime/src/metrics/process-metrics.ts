@@ -30,7 +30,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'Batches of database calls that share a statement. A call that could share one but runs alone is a batch of one',
+    help: 'Batches of database calls that share a statement. A call that could share a statement but runs alone counts as a batch',
   },
   svc_store_batched_calls_total: {
     type: 'counter',

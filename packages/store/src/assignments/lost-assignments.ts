@@ -56,8 +56,8 @@ export async function endUnsent(
 }
 
 /**
- * Stores `node_lost` for assignments that were committed during `disableNode`. Does nothing if the
- * node is enabled again. The caller must settle the returned ids.
+ * Stores `node_lost` for assignments that were committed too late for `disableNode` to end them.
+ * Does nothing if the node is enabled again. The caller must settle the returned ids.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {

@@ -7,9 +7,9 @@ import { type OutcomeText } from '../submissions/submissions.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 
 const serviceFailureMessages: Record<ServiceFailureCode, string> = {
-  node_lost: 'The node was lost: it no longer reports on this submission.',
+  node_lost: 'The node was lost before it reported an outcome of this submission.',
   not_started: 'The node did not start the submission in time.',
-  deadline_exceeded: 'The submission ran longer than its tier allows.',
+  deadline_exceeded: 'The submission took longer than its tier allows.',
 };
 
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };

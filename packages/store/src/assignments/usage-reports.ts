@@ -88,9 +88,9 @@ function cut(amount: string, cap: string): string {
 }
 
 /**
- * SQL for the new values of `raisedColumnNames` in the row `s`, from the report at position `i`.
- * Amounts never decrease. Node-seconds are cut to the time since `begin`, and other amounts to the
- * caps in `usageCaps` (CONTRACT 7).
+ * SQL for the new values of `raisedColumnNames` in the row `s`, from report `i`. Amounts never
+ * decrease. Node-seconds are cut to the time since `begin`, other amounts to the cap in `usageCaps`
+ * times `$usage_cap_factor` (CONTRACT 7).
  */
 export const raisedUsageSql = raisedUsage();
 

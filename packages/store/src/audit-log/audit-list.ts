@@ -70,8 +70,9 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The index by `actorId` begins with `actorKind`, and the index by `subjectId` with
-    // `subjectKind`. To use the index, a filter by such an id also lists all kinds that have one.
+    // The index for `actorId` begins with `actorKind`, and the index for `subjectId` begins with
+    // `subjectKind`. A condition on an id therefore also lists every kind of actor or subject that
+    // has an id. This list lets Postgres search the index.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

@@ -2,8 +2,8 @@ import { type Call, openCalls } from './calls.ts';
 import { isAnswerLost } from './errors.ts';
 
 /**
- * `repeat`: the inputs were sent before, but the answer was lost. The database may already have
- * processed them.
+ * `repeat`: the first attempt with these inputs failed, but the database may have processed them
+ * (`isAnswerLost`).
  */
 export type Attempt = 'first' | 'repeat';
 

@@ -7,8 +7,8 @@ import { reported, type Shared } from './shared-statements.ts';
 import type { Store } from './store.ts';
 
 /**
- * Waiting inputs are not split into batches below this size, because one more statement costs more
- * than a longer wait.
+ * If enough inputs wait and `sizeMax` allows it, a batch takes at least this many, because one more
+ * statement costs more than a longer wait.
  */
 const batchShareMin = 16;
 /** The most inputs that wait in one batcher. Further calls are rejected with `BatchOverflow`. */
@@ -18,7 +18,7 @@ const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most batches in flight; default 1. Waiting inputs are divided among the batches that may
+   * The most unanswered batches; default 1. Waiting inputs are divided among the batches that may
    * still start (decision 9). Callers that are answered together call again together. Without the
    * division, one batch could get all their inputs.
    */

@@ -97,7 +97,7 @@ export function isAnswerLost(error: unknown): boolean {
 // The typed client's codes: P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017
 // closed, P2024 no free connection, P2028 transaction failed.
 const unreachableCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
-// The names by which the typed client's adapter reports an unreachable database.
+// The names by which the typed client's adapter reports an unavailable database.
 const unreachableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',

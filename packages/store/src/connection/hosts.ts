@@ -63,8 +63,8 @@ interface Turn {
 
 /**
  * `connect` makes at most as many attempts as there are hosts. If an attempt fails because its host
- * is unavailable or a standby, the next attempt uses the next host. If an attempt fails for another
- * reason, `connect` rejects at once.
+ * is unavailable or a standby, the pool moves on to the next host, and `connect` retries. After any
+ * other failure, `connect` rejects at once.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

@@ -91,8 +91,7 @@ export async function inTransaction<Result>(
   const query = queryOf(client);
   try {
     const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
-    // A rejection of `begun` is thrown at an `await` below. Without this handler, a rejection
-    // before that `await` would end the process.
+    // Without this handler, the process would end if `begun` rejected before it is awaited below.
     begun.catch(() => {});
     if (!opensWithReads) await begun;
     const result = await work(

@@ -18,9 +18,9 @@ export const roleSettings: Readonly<Record<string, string>> = {
   // Avoids full scans of tables, because a session keeps its plans. A full scan that was planned
   // for a small table would still be used after the table has grown.
   enable_seqscan: 'off',
-  // One plan serves all values of the parameters (decision 23). So a statement that finds rows by
-  // their ids must not contain the condition of a partial index, because the planner could then use
-  // that index (decision 25).
+  // One plan serves all values of the parameters (decision 23). A statement that finds rows by
+  // their ids must not contain the condition of a partial index. Otherwise the plan could use this
+  // index instead of the primary key (decision 25).
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',

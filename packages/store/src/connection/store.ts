@@ -57,7 +57,10 @@ export interface StoreOptions {
   usageCapFactor?: string;
   /** The most connections in the pool; default 10. */
   poolMax?: number;
-  /** How long a call waits for a connection; default 5 s. */
+  /**
+   * The longest wait for a free connection of the pool, or for a new connection to one host;
+   * default 5 s.
+   */
   connectTimeoutMs?: number;
   /**
    * How long a call waits for the answer; default 15 s. The default is longer than

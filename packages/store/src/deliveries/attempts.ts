@@ -98,8 +98,8 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
 };
 
 /**
- * The statuses are a parameter. If they were literals, the planner could use a partial index
- * instead of the primary key (decision 25).
+ * `d.status` is compared with a parameter. If it were compared with literals, the planner could use
+ * a partial index instead of the primary key (decision 25).
  */
 const recordRows = statement(
   { input: 'jsonb', delivery_id: 'uuid[]', live: 'text[]' },

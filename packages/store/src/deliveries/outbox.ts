@@ -48,8 +48,8 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
  * delivery's event in `events`, counted from 1.
  */
 export function deliveryColumns(events: readonly SealedEvent[]) {
-  // An insert of a `waiting` delivery locks the row of its endpoint. To prevent deadlocks, each
-  // transaction must insert its deliveries in the order of `targetId`.
+  // An insert of a `waiting` delivery locks the row of its endpoint, whose id is `targetId`. To
+  // prevent deadlocks, each transaction must insert its deliveries in the order of `targetId`.
   const rows = events
     .flatMap(({ deliveries }, index) => deliveries.map((one) => ({ ...one, event: index + 1 })))
     .toSorted((a, b) => byTarget(a.targetId ?? '', b.targetId ?? ''));

@@ -41,8 +41,9 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
   EXISTS (SELECT FROM ledger_checkpoints) AS has_checkpoints`;
 
 /**
- * Takes the audit lease, which only one process has at a time. Returns null while another process
- * has it. With `isDueOnly`, also returns null if the next audit is not due.
+ * Takes the audit lease, which only one process has at a time. Returns null while a process has it,
+ * or if the row of `ledger_audit` is missing. With `isDueOnly`, also returns null if the next audit
+ * is not due.
  */
 export async function takeAuditLease(
   store: Store,
@@ -53,7 +54,7 @@ export async function takeAuditLease(
   },
 ): Promise<AuditLease | null> {
   // The service sets an expiry at most `$2` ms ahead, and a due time at most `$4` ms ahead. A later
-  // time is forged, so it does not stop the audit.
+  // time is forged, or the database's clock has gone back. Such a time does not stop the audit.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'

@@ -110,8 +110,9 @@ export interface StateRow {
 }
 
 /**
- * Unseals the stored state, or returns the first state if none was stored yet. Instead of a forged,
- * removed or older state, returns a new state with the fault `audit_state_forged`.
+ * Unseals the stored state, or returns the first state if none was stored yet. Instead of a forged
+ * or removed state, or of one older than `notedStep`, returns a new state with the fault
+ * `audit_state_forged`.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;

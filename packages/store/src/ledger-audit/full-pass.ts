@@ -16,7 +16,8 @@ import {
 
 /**
  * The full pass over the ledger uses no checkpoint, so it also finds changes to entries that a
- * checkpoint covers. Each audit reads a part of the ledger, and a full pass takes about a day.
+ * checkpoint covers. If the ledger is large, each audit reads a part of it, and a full pass takes
+ * about a day.
  */
 
 export interface FullLimits {

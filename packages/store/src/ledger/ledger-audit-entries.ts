@@ -95,13 +95,14 @@ export async function auditEntryPage(
 export interface AuditedAccount {
   readonly place: LedgerPlace;
   readonly entries: number;
-  /** False if the tenant may have more entries than were read. Its account is then not checked. */
+  /** False if the tenant may have entries after `place`. Its account is then not checked. */
   readonly isComplete: boolean;
 }
 
 /**
  * Audits up to `limit` entries after each of `places`. The caller passes at most one place per
- * tenant. Checks an account only if all its entries were read.
+ * tenant. Checks a tenant's account only if the tenant has fewer than `limit` entries after its
+ * place.
  */
 export async function auditAfter(
   query: Query,

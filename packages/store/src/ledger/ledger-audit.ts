@@ -11,7 +11,6 @@ export interface LedgerAudit {
   faults: LedgerFault[];
 }
 
-/** The most entries, accounts and submissions that are checked in one snapshot. */
 export interface LedgerAuditOptions {
   entriesPerPage?: number;
   accountsPerPage?: number;
@@ -23,7 +22,10 @@ export const entriesPerPageDefault = 5_000;
 export const accountsPerPageDefault = 500;
 export const submissionsPerPageDefault = 1_000;
 export const firstId = '00000000-0000-0000-0000-000000000000';
-/** The time limit of a whole page. Each statement also has the store's time limit. */
+/**
+ * After this time, the next statement of a page throws `TransactionExpired`. Each statement also
+ * has the store's time limit.
+ */
 const pageTimeoutMs = 60_000;
 export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 

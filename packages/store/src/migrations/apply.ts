@@ -99,8 +99,8 @@ async function applyInTransaction(
 }
 
 /**
- * True if the index is complete. Drops an index that an interrupted build left invalid, because an
- * invalid index slows down each write and serves no query.
+ * True if the index is complete. Drops an invalid index, because it slows down each write and
+ * serves no query. An interrupted or failed build leaves such an index.
  */
 async function hasIndex(client: Client, index: string): Promise<boolean> {
   const { rows } = await client.query<{ valid: boolean }>(

@@ -55,7 +55,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: new RegExp(`^ADD COLUMN .*${volatileDefault.source}`, 'i'),
     blocks: 'until_done',
-    why: 'a default that differs by row rewrites the table',
+    why: 'a default that calls a function may rewrite the table',
   },
   {
     pattern: /^ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE /i,

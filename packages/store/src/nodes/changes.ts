@@ -32,8 +32,8 @@ export async function drainNode(
 }
 
 /**
- * Ends the drain, the disabling and the quarantine of a node, and resets the counts that lead to a
- * quarantine. Null for an unknown node.
+ * Ends the drain, the disabling and the quarantine of a node, and sets its counts of failures and
+ * of quarantines to 0. Null for an unknown node.
  */
 export async function enableNode(
   store: Store,
@@ -59,7 +59,7 @@ export async function enableNode(
   });
 }
 
-/** Sets the most slots that a node may have, 1 to 200. Null for an unknown node. */
+/** `slotsMax` must be 1 to 200. Null for an unknown node. */
 export async function setSlotsMax(
   store: Store,
   { nodeId, slotsMax }: { nodeId: string; slotsMax: number },

@@ -15,10 +15,7 @@ export interface NodeRecord {
   agentVersion: string | null;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
-  /**
-   * The node gets no offers until this time, because it does not finish its jobs. Null: no
-   * quarantine.
-   */
+  /** The node gets no offers until this time. Null: no quarantine. */
   quarantinedUntil: Date | null;
   quarantineReason: QuarantineReason | null;
   secretVersion: number;

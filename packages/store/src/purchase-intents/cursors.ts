@@ -26,7 +26,7 @@ export interface WatchedAccount {
      */
     readonly signature: string | null;
     readonly slot: number;
-    /** The watcher ignores the account's signatures from slots before this one. */
+    /** The watcher leaves out slots before this one when it lists the account's signatures. */
     readonly floorSlot: number;
   } | null;
 }
@@ -122,8 +122,8 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Stores `at`, a database time at or before the start of a listing of the account. The listing was
- * complete and not cut (decision 32), and the caller has processed all its signatures. Writes
+ * Stores the database time `at`. A listing that began at this time or later reached from the newest
+ * signature back to the cursor (decision 32), and the caller has processed this listing. Writes
  * nothing if another watcher has taken over.
  */
 export async function noteListed(

@@ -54,13 +54,14 @@ export interface PurchaseIntent {
 export type IntentCreation =
   | { readonly kind: 'created'; readonly intent: PurchaseIntent }
   /**
-   * The tenant has `pendingIntentsMax` pending intents. The first of them expires in `retryInMs`.
+   * The tenant has `pendingIntentsMax` pending intents whose `expiresAt` is in the future. The
+   * first of them expires in `retryInMs`.
    */
   | { readonly kind: 'too_many'; readonly retryInMs: number };
 
 /**
- * Creates an intent, unless the tenant has `pendingIntentsMax` pending intents. The lock of the
- * tenant's account keeps concurrent creations within this limit.
+ * Creates an intent, unless the outcome is `too_many`. The lock of the tenant's account keeps
+ * concurrent creations within `pendingIntentsMax`.
  */
 export function createPurchaseIntent(store: Store, intent: NewIntent): Promise<IntentCreation> {
   return store.transaction(async (query): Promise<IntentCreation> => {

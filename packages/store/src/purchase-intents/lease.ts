@@ -1,7 +1,7 @@
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Another watcher has taken over the lease. The call that throws this error writes nothing. */
+/** Another watcher took over the lease. A transaction that throws this error writes nothing. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 

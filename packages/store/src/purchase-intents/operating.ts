@@ -78,10 +78,7 @@ export interface WatcherStatus {
     readonly signature: string | null;
     readonly slot: number;
     readonly listedAt: Date | null;
-    /**
-     * Seconds since `listedAt`: the start of the last listing that `noteListed` recorded. Null if
-     * there is none.
-     */
+    /** Seconds since `listedAt`, which `noteListed` stores. Null if `listedAt` is null. */
     readonly lagSeconds: number | null;
   }[];
   readonly openIntents: number;
@@ -141,9 +138,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The highest lag, in seconds, of the token accounts with open intents: the age of the listing
-   * that `noteListed` recorded last, or of the cursor if there is no listing, or of the intent if
-   * there is no cursor. 0 if no intent is open.
+   * The highest lag, in seconds, of the token accounts with open intents: the time since
+   * `listedAt`, or since the creation of the cursor if `listedAt` is null, or since the creation of
+   * the intent if there is no cursor. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

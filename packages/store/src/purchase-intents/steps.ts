@@ -14,7 +14,7 @@ export interface DueQuestion {
 
 /**
  * Returns up to `limit` due questions, in the order of their due times. Leaves out an intent while
- * a signature that names the intent is recorded as unread.
+ * an unread signature is recorded with its reference.
  */
 export async function findDueQuestions(store: Store, limit: number): Promise<DueQuestion[]> {
   const rows = await store.query<{
@@ -45,9 +45,9 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 }
 
 /**
- * Records that a question was answered. Does nothing if the intent is closed, or if a signature
- * that names the reference is still recorded as unread. Throws `LeaseLost` if the lease's epoch is
- * no longer `epoch`.
+ * Records that a question was answered. Does nothing if the intent is closed, or if an unread
+ * signature is still recorded with the reference. Throws `LeaseLost` if the lease's epoch is no
+ * longer `epoch`.
  */
 export async function noteAnswered(
   store: Store,

@@ -145,7 +145,8 @@ async function insert(
       isBegun ? running : dispatched,
       instanceId ?? null,
       JSON.stringify(receipt),
-      // The payload is lost and not needed: the node has it, or has done the job.
+      // The payload is lost and not needed: it is sent only with an assignment, and this submission
+      // is already assigned.
       store.sealer.seal(payloadPlace({ ...receipt, id: submissionId }), '{}'),
     ],
   );

@@ -7,8 +7,8 @@ import { databaseNow } from './environment.ts';
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
 /**
- * The most attempts to create the missing partitions. An attempt waits at most 15 ms for the lock of
- * a table, because other statements queue behind the attempt.
+ * The most attempts to create the missing partitions. An attempt waits at most 15 ms for each lock
+ * of a table, because other statements queue behind the attempt.
  */
 const attemptsMax = 10;
 const retryMs = 100;

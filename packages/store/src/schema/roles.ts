@@ -6,8 +6,8 @@ import type { Store } from '../connection/store.ts';
 import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
 /**
- * Production has two database roles. The owner runs migrations. The services and `svc` use the
- * other role, which has only the privileges below.
+ * Production has two database roles. `svc migrate` connects as the owner. The services and the
+ * other commands of `svc` use the second role, which has only the privileges below.
  */
 
 const append = ['SELECT', 'INSERT'] as const;

@@ -48,7 +48,7 @@ export interface KeyedSubmission {
   remainingMs: number;
   /**
    * True if the submission is still `pending` and its dispatch deadline passed at least
-   * `dispatchGraceMs` ago. The caller must then reject it.
+   * `dispatchGraceMs` ago. The caller may then reject it.
    */
   overdue: boolean;
   /** Null until the submission has ended, and always null for a rejected one. */

@@ -127,8 +127,8 @@ export async function deleteKey(
   by: Author,
 ): Promise<KeyDeletion> {
   return store.transaction(async (query): Promise<KeyDeletion> => {
-    // The lock makes deletions run one after another. Otherwise two concurrent ones could delete
-    // the last two keys with the scope `settings`.
+    // The lock makes deletions run one after another. Without the lock, two concurrent deletions of
+    // the last two keys with the scope `settings` could both pass the check for `last_key`.
     await query(lockEpochSql, [tenantId]);
     const valid = await readKeys(query, tenantId);
     const key = valid.find(({ id }) => id === keyId);

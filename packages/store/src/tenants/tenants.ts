@@ -134,8 +134,8 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the URL of a tenant's settings. Null clears it and drops its pending deliveries
- * (CONTRACT 5). Returns false for an unknown tenant.
+ * Sets and enables the webhook URL in a tenant's settings. Null clears the URL and drops its
+ * pending deliveries (CONTRACT 5). Returns false for an unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,

@@ -49,9 +49,9 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends a heartbeat to the fleet registry. Enters a link if it was never entered, or if its
- * `enteredAtMs` is at least `enterAgainAfterMs` ago. If the registry has lost this dispatcher,
- * enters all links. Throws if Redis is unreachable.
+ * Sends a heartbeat. If the fleet registry did not count this dispatcher as alive, enters all
+ * links. Otherwise enters links that were never entered, or whose `enteredAtMs` is at least
+ * `enterAgainAfterMs` ago. Throws if Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];

@@ -108,7 +108,7 @@ export interface Links {
   readonly byNode: Map<string, NodeLink>;
   /**
    * The links on which a submission takes a slot, usually one. If two nodes have accepted the
-   * submission, there are two links until the later node gets `revoke`.
+   * submission, there are two links until one of these nodes gets `revoke`.
    */
   readonly bySubmission: Map<string, Set<NodeLink>>;
   readonly unconfirmed: Map<LinkRun, NodeLink>;

@@ -63,7 +63,10 @@ export async function coordinate(
   }
 }
 
-/** Records a span for each offer of a traced submission, with times by the database's clock. */
+/**
+ * If the submission is traced, records a span for each of `offers`. The times of the spans are by
+ * the database's clock.
+ */
 function recordOfferSpans(
   { tracing }: Dispatcher,
   subjectId: string,
@@ -93,7 +96,7 @@ function recordAll(
 }
 
 type Ended =
-  /** The submission has left `pending`. */
+  /** The submission has left `pending`, or its dispatch deadline has passed. */
   | {
       readonly kind: 'settled';
       /** True if this offering has committed `dispatched`. */
@@ -135,7 +138,7 @@ async function offer(
     } else if (step.kind === 'give_up') {
       revokeAll(dispatcher, offering);
       // Offers can be open here only if the deadline has passed. Each offer expires at the deadline
-      // at the latest, so these offers have expired.
+      // at the latest, so these offers are recorded as expired.
       const end = { answer: 'expired', atMs: dispatcher.clock.monotonicMs() } as const;
       return { kind: 'nobody', offers: withoutOffers(offering, end).records };
     } else if (step.kind === 'search') {

@@ -81,7 +81,7 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // The request has failed authentication. An earlier try with keys of age `any` may have set these
+  // The request has failed authentication. An earlier try with older keys may have set these
   // members. The answer and its log line must not show them.
   delete exchange.tenantId;
   delete exchange.rateLimit;

@@ -26,8 +26,9 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * If `firstAge` is `any`, this may run several times, also with old keys. Then the only change
-   * that it may make in Postgres is a hold that checks the credentials.
+   * If `firstAge` is `any`, this may run several times, also with old keys. Then, until a hold has
+   * checked the credentials, the only change that it may make in Postgres is the rejection of an
+   * overdue creation.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

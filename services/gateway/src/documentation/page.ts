@@ -35,7 +35,7 @@ export interface PageContent {
   readonly content: Html;
 }
 
-/** A page that is the same for every reader and cacheable for `maxAgeSeconds`. */
+/** Makes a page with the header `publicCaching`. For a guide, `addressed` replaces this header. */
 export function page({ title, navigation, content }: PageContent): TextAnswer {
   return text(200, mediaType, documentOf(title, navigation, content), {
     'content-security-policy': contentSecurityPolicy("'none'", ''),

@@ -1,7 +1,8 @@
 import type { Html } from './html.ts';
 
 /**
- * Converts the content of a reference page to Markdown. Supports only the elements of these pages.
+ * Converts the content of `referencePage`, `errorsPage` or `profilePage` to Markdown. Supports only
+ * the elements of these pages.
  */
 export function markdownOf(content: Html): string {
   const parts: string[] = [];

@@ -20,7 +20,7 @@ export interface GatewayRail extends SolanaRail {
 
 /**
  * Returns null, without loading the Solana library, if the rail is off. Throws `CannotStart` with
- * `railRefusedStatus` if a variable of the rail is missing or cannot be used.
+ * `railRefusedStatus` if a variable that the rail requires is missing or malformed.
  */
 export async function openRail(
   config: GatewayConfig,

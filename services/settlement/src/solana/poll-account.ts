@@ -51,8 +51,8 @@ export function newAccountMemory(): AccountMemory {
 
 /**
  * Creates the cursor of a token account. The cursor normally begins at the newest signature. If an
- * intent is open, the cursor begins up to one page earlier, because this page may contain the
- * payment.
+ * intent of the account is open, the cursor begins up to one page earlier, because this page may
+ * contain the payment.
  */
 export async function startCursor(
   deps: WatcherDeps,

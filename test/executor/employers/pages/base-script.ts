@@ -62,8 +62,8 @@ app.fieldsNotAnswered = function () {
 `;
 
 /**
- * Replaces the widgets by new elements with the same state, as a framework does when it mounts its
- * components again. Widgets for files stay.
+ * Replaces the widgets by new elements with the same input values, as a framework does when it
+ * mounts its components again. Widgets for files stay.
  */
 export const replaceScript = String.raw`
 app.templates = new Map();

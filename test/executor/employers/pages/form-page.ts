@@ -7,8 +7,8 @@ export interface FormPage {
   readonly title: string;
   readonly before: string;
   /**
-   * The markup of the form. The employer's own questions are in one element of the class
-   * `custom-questions`.
+   * The markup of the form. It must contain one element of the class `custom-questions`, which
+   * `lateScript` fills last.
    */
   readonly form: string;
   readonly after: string;

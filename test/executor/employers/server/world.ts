@@ -89,8 +89,8 @@ export function keepUpload(world: World, file: ReceivedFile): string {
 }
 
 /**
- * The header that sets the `visit` cookie, with a new number for each browser. Empty if the request
- * already has the cookie.
+ * The header that sets the `visit` cookie to a new number. Empty if the request already has the
+ * cookie.
  */
 export function visitCookie(world: World, { visit }: FixtureRequest): Record<string, string> {
   if (visit !== undefined) return {};

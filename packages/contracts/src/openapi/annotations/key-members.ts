@@ -21,7 +21,7 @@ export const keyMembers: Readonly<
     'The time at which the key expires. Null if it never expires.',
     examples.key.expiresAt,
   ],
-  lastUsedAt: ['The minute of the last use. Null before the first use.', examples.key.lastUsedAt],
+  lastUsedAt: ['The minute of the last use. Null if no use is known.', examples.key.lastUsedAt],
   'AuditEntry.by': ['Who made the change.', examples.auditEntry.by],
   'ChangeAuthor.keyId': [
     'The id of the key that signed the request for the change. Null if no key is recorded.',
@@ -29,11 +29,11 @@ export const keyMembers: Readonly<
   ],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
   before: [
-    'The changed settings, or the whole endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation.',
+    'The changed settings, or the id and the chosen members of the endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation.',
     null,
   ],
   'AuditEntry.after': [
-    'The changed settings, or the whole endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion.',
+    'The changed settings, or the id and the chosen members of the endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion.',
     examples.auditEntry.after,
   ],
   'AuditEntry.requestId': [

@@ -85,8 +85,8 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   standard: ['The prices of the tier `standard`.', examples.rateCard.jobTypes[0]?.tiers.standard],
   priority: ['The prices of the tier `priority`.', examples.rateCard.jobTypes[0]?.tiers.priority],
   instant: ['The prices of the tier `instant`.', examples.rateCard.jobTypes[0]?.tiers.instant],
-  base: ['The credits for a run before its usage is added.', 20],
-  min: ['The least credits for a run, before the factors of tier and surge.', 10],
+  base: ['The credits for a completed run before its usage is added.', 20],
+  min: ['The least credits for a completed run, before the factors of tier and surge.', 10],
   'Rate.max': ['The most credits for a run, before the factors of tier and surge.', 200],
   tierMultiplier: ['The factor of the tier.', 1.5],
   weights: [

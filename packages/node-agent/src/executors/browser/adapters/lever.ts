@@ -44,8 +44,8 @@ export const lever: Adapter = {
   },
   entry: 'a.postings-btn[href$="/apply"], [data-qa="show-page-apply"]',
   upload: {
-    // The page reads the uploaded resume and fills in fields from it. `fillForm` corrects these
-    // fields afterwards.
+    // The page reads the uploaded resume and fills in fields from it. Afterwards `fillForm`
+    // corrects the fields that the profile answers.
     working: '.resume-upload-working',
     done: '.resume-upload-success, .resume-upload-failure',
     failed: '.resume-upload-oversize',

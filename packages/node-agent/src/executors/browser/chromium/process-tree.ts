@@ -4,10 +4,12 @@ import { type ProcessReading, processesWithCommand, readProcessTable } from './p
 const killTimeoutMs = 5_000;
 const killPollMs = 10;
 
-/** Returns `root`, the processes of its group, and all descendants of these processes. */
+/**
+ * Returns `root`, the processes of its group, and all descendants of these processes. If the agent
+ * is also in this group, the group is not used.
+ */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
-  // Processes whose parent has ended are found by the group of `root`. If the agent is also in this
-  // group, the group is not used.
+  // Processes whose parent has ended are found by the group of `root`.
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);
   const inTree = new Set([root.pid]);
   let sizeBefore = 0;

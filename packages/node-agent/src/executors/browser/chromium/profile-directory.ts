@@ -35,8 +35,9 @@ export interface ProfileDirectory {
 }
 
 /**
- * The path of the symbolic link to the directory for temporary files. The link is created only if
- * the path of the directory is too long for a socket. On macOS, the path in `tmpdir()` is too long.
+ * The path of the symbolic link that `shorten` may create. The link is in `tmpdir()` if its path
+ * there is short enough for a socket. Otherwise, for example with the usual `tmpdir()` of macOS,
+ * the link is in `/tmp`.
  */
 function linkOf(root: string): string {
   const name = `svc-node-${path.basename(root)}`;

@@ -8,7 +8,9 @@ export type FencePhase =
   | 'armed'
   /** The first request that carries the application becomes the submission request. */
   | 'activated'
-  /** The submission request is in flight, and all other requests wait. */
+  /**
+   * The fence lets out the submission request and waits for its answer. All other requests wait.
+   */
   | 'sending'
   /** Only GET, HEAD and OPTIONS requests that do not carry the application leave. */
   | 'closed';
@@ -31,8 +33,8 @@ export function verdictOn(
   phase: FencePhase,
   { method, isMatch }: { readonly method: string; readonly isMatch: boolean },
 ): Verdict {
-  // An `OPTIONS` request is a CORS preflight. `isMatch` may be true for it, but it carries no
-  // application.
+  // Each `OPTIONS` request counts as a CORS preflight. A preflight carries no application, even if
+  // `isMatch` is true.
   const isPreflight = method === 'OPTIONS';
   switch (phase) {
     case 'open':

@@ -40,7 +40,9 @@ type Answered = SubmissionSent & { readonly kind: 'answered' };
  */
 const requestWaitMs = 60_000;
 /**
- * If the page has no request in flight for this long in the phase `activated`, the fence closes.
+ * In the phase `activated`, the fence closes if the page has no request in flight for this long.
+ * The time starts when `activate` resolves, and whenever the page reports that a request has
+ * started or ended.
  */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */
@@ -49,7 +51,7 @@ const answerWaitMs = 60_000;
 const cutWaitMs = 500;
 /**
  * The longest wait for the page to report the end of the answer. The wait needs a limit, because a
- * closed page never reports the end.
+ * frame or worker may go before it reports the end.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;
@@ -104,8 +106,8 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * Closes the fence, so no submission request leaves after this. Resolves the promise of `submit`
-   * with the result so far.
+   * Closes the fence, so no submission request leaves after this. Resolves `#sent` with the result
+   * so far.
    */
   stop(): void {
     const unanswered = this.#submission === undefined ? 'nothing_sent' : 'unanswered';
@@ -125,8 +127,8 @@ class Fence implements SubmitFence {
 
   #onRequest(session: CdpSession, paused: PausedRequest): void {
     const isSubmission = this.#isSubmission(paused);
-    // Two CDP sessions may pause the same request. `#send` controls it in the first session, so the
-    // second one lets it through.
+    // Two CDP sessions may pause the submission request. `#send` decides on it in the first
+    // session, so the fence lets it through in the second session.
     if (isSubmission && !paused.isRedirect) return this.#resume(session, paused);
     const { method } = paused.request;
     const verdict = verdictOn(this.#phase, { method, isMatch: this.#isMatch(paused.request) });

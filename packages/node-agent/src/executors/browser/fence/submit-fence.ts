@@ -25,8 +25,8 @@ export type SubmissionSent =
       readonly bodyText: string | undefined;
     }
   /**
-   * The fence chose a submission request, but got no whole answer. It is unknown whether the
-   * request left the machine.
+   * The fence chose a submission request, but got no whole answer, or only a redirect that asks to
+   * send the application again. The request may have left the machine.
    */
   | { readonly kind: 'unanswered' }
   /** The fence closed before it let a submission request out. None can leave after this. */

@@ -70,8 +70,9 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 }
 
 /**
- * Arms the fence before the form is filled in, so that the page cannot send the form by itself.
- * Does nothing if the form is gone or `controlsOf` finds no submit control.
+ * Before the form is filled in, arms the fence against a page that sends the form by itself.
+ * Without values, the generic adapter recognises only a non-GET navigation to the form's action.
+ * Does nothing without a form or a submit control.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);
@@ -156,8 +157,8 @@ function throwIfFailed<T extends FillResult | { readonly kind: 'moved' }>(
 }
 
 /**
- * Rejects if a step takes longer than `stepMsMax`, or if `signal` aborts. The work itself then ends
- * only when the browser is closed.
+ * Rejects if `work` takes longer than `stepMsMax`, or if `signal` aborts. `work` may then go on
+ * until the browser is closed.
  */
 async function withinStep<T>({ signal }: Application, work: () => Promise<T>): Promise<T> {
   const timer = new AbortController();

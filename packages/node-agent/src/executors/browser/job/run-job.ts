@@ -35,7 +35,7 @@ export interface JobOptions {
 }
 
 /**
- * After a crash of the browser, the work has this time to finish. It can then still report an
+ * After the browser has ended, the work has this time to finish. The work can then still report an
  * application that the site has accepted.
  */
 const lastWordsMs = 5_000;

@@ -9,17 +9,15 @@ import type { ListboxReport } from './in-page/reports.ts';
 /** The longest time that one call of `awaitListboxOf` waits for the options to change. */
 const waitMs = 120;
 /**
- * The longest wait for the wanted option after a click or ArrowDown on the combobox. While a
- * request of the page is in flight, `searchedMsMax` applies.
+ * The longest wait for the wanted option after a click or ArrowDown on the combobox. While
+ * `isAsking` is true, `searchedMsMax` applies.
  */
 const openedMsMax = 1_500;
-/**
- * The longest wait for the wanted option after typing, or while a request of the page is in flight.
- */
+/** The longest wait for the wanted option after typing, or while `isAsking` is true. */
 const searchedMsMax = 8_000;
 /**
- * If the list neither changes nor loads for this long, and the page has no request in flight, the
- * wanted option counts as missing.
+ * If for this long the list neither changes nor loads, and `isAsking` is false, the wanted option
+ * counts as missing.
  */
 const settledMs = 700;
 /** Replaces `settledMs` if an open list has no options. Such a list often waits for typing. */

@@ -7,7 +7,7 @@ import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
 const pollMs = 100;
 /**
- * The time for a form to appear after the page has loaded, or after the search has followed the
+ * The time for a form to appear after the start of `findForm`, or after the search has followed the
  * link or button that leads to the form.
  */
 const formMsMax = 15_000;
@@ -26,7 +26,10 @@ const quietMsMax = 2_000;
 const entryAfterMs = 1_000;
 
 export interface FindOptions {
-  /** The name of the adapter that the tenant expects. This adapter is tried first in each frame. */
+  /**
+   * The `atsType` of the payload. If it names one of `namedAdapters`, this adapter is tried first
+   * in each frame.
+   */
   readonly hint: string;
   readonly status: number | undefined;
   readonly signal: AbortSignal;

@@ -7,8 +7,8 @@ import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
 const pollMs = 50;
 const uploadMsMax = 45_000;
 /**
- * The longest wait for a sign of an upload. If a page shows no sign in this time, the agent assumes
- * that the page sends the file with the form.
+ * The wait for a sign of an upload. If none has appeared after this time, the agent assumes that
+ * the page sends the file with the form. The wait is longer while `waitUntilNone` waits.
  */
 const signMsMax = 120;
 

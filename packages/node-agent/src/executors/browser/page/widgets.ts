@@ -24,8 +24,9 @@ export interface FileBytes {
 export interface FillContext {
   readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
   /**
-   * Called once for each option that is clicked, each option that is searched in a combobox, and
-   * each checkbox that is unchecked. A filled field counts separately (`FillOptions.onFilled`).
+   * Called once for each clicked option of a `radio` or `checkboxes` field, each option that is
+   * searched in a combobox, and each checkbox that `uncheck` unchecks. A filled field counts
+   * separately (`FillOptions.onFilled`).
    */
   readonly onAction: () => void;
   readonly inFlight: InFlight;

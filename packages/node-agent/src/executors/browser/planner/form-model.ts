@@ -103,8 +103,8 @@ export interface Fill {
 export interface Plan {
   readonly fills: readonly Fill[];
   /**
-   * Optional fields that stay empty: the profile does not answer them, or the executor cannot
-   * operate the widget.
+   * Optional fields that are not filled in: the profile does not answer them, or the executor
+   * cannot operate the widget.
    */
   readonly left: readonly FormField[];
   /**

@@ -2,8 +2,9 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * Finds the option of the page for each label. If there is only one label and it finds no option,
- * tries `spellings` in their order. Undefined if an option is missing or ambiguous.
+ * Finds the option of the page for each label (`optionEqualTo`). If there is only one label and it
+ * has no such option, tries `spellings` in their order. Undefined if a label is still without an
+ * option.
  */
 export function chooseOptions(
   options: readonly string[],

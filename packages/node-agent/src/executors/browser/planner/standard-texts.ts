@@ -8,8 +8,8 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The texts of each standard field, taken from the profile. The first text is preferred. The others
- * are different spellings of it, for a field with a list of options.
+ * The texts of the standard fields, other than those of `eeo` and the files. The first text of a
+ * field is preferred. The others are different spellings of it, for a field with a list of options.
  */
 export function standardTexts(
   document: ProfileDocument,

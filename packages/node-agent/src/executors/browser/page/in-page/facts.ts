@@ -9,7 +9,7 @@ declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/** Returns `none` also for an invisible captcha and for its badge. */
+/** The badge of an invisible captcha counts as `none`, because it asks the visitor nothing. */
 export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
   const box = frame.getBoundingClientRect();
   if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';

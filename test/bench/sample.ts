@@ -64,7 +64,8 @@ export interface Backlog {
   readonly duePerSecond: number;
   readonly unanswered: number;
   /**
-   * The number of submissions whose webhook arrived after `OpenResult.endAtMs` (load/messages.ts).
+   * The number of submissions whose webhook arrived after the schedule had ended or was abandoned
+   * (`endAtMs` in load/messages.ts).
    */
   readonly unnotified: number;
   /** True if the driver abandoned the schedule, because too many requests were unanswered. */

@@ -77,8 +77,8 @@ function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean 
 }
 
 /**
- * Returns one moment for each number of first rows of the ledger: 0, 1, 2 and so on. It is the
- * earliest moment at which all these rows can have been written.
+ * Element i of the result is the earliest moment at which the first i rows of the ledger can all
+ * have been written.
  */
 function earliestOf(times: readonly LineTimes[]): number[] {
   const earliest = [0];
@@ -87,8 +87,8 @@ function earliestOf(times: readonly LineTimes[]): number[] {
 }
 
 /**
- * Returns one moment for each number of first rows of the ledger: 0, 1, 2 and so on. It is the
- * latest moment at which a read may still find only these rows.
+ * Element i of the result is the latest moment at which a read may still find only the first i rows
+ * of the ledger.
  */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];

@@ -24,8 +24,8 @@ const spansMs = [
 /** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
 /**
- * The probability to keep a drawn span that ends before the next timer is due. Otherwise the span
- * is extended to that timer.
+ * The probability that `wanted` in `moveTime` is the drawn span, even if this span ends before the
+ * next timer is due. Otherwise `wanted` always reaches that timer.
  */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
@@ -175,8 +175,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 
 /**
  * Advances the time by `restSpansMs[turn]`, or by less if an unanswered request or a held event
- * requires it. If a held event allows no advance, releases an event or timer where possible.
- * Returns true only if the whole span has passed.
+ * requires it. If no advance is allowed, releases an event or timer, or advances by 1 ms if it
+ * cannot. Returns true if the whole span has passed.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;

@@ -25,8 +25,8 @@ interface Way {
 }
 
 /**
- * While the demo runs, this node is usually the whole fleet. With a single slot, such a fleet would
- * be busy, and surge would raise the price (CONTRACT 4).
+ * While the demo runs, this node is usually the whole fleet. With a single slot, the demo's own
+ * submission would make such a fleet fully busy, and surge would raise prices (CONTRACT 4).
  */
 const slots = 4;
 

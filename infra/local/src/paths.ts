@@ -9,8 +9,8 @@ export const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 export const cacheDir = path.join(checkoutDir, '.local/cache');
 
 /**
- * The variable that switches on Node's compile cache. With it, the start of a service takes 0.55 s
- * of CPU instead of 0.9 s (measured).
+ * The variable that switches on Node's compile cache. With a filled cache, the start of a service
+ * takes 0.55 s of CPU instead of 0.9 s (measured).
  */
 export const compileCache = { NODE_COMPILE_CACHE: path.join(cacheDir, 'compile') };
 

@@ -76,7 +76,10 @@ export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError';
 }
 
-/** 5xx. The outcome of the call may be unknown. Repeat `submit` with the same idempotency key. */
+/**
+ * 5xx. The outcome of the call may be unknown. If the call was `submit`, repeat it with the same
+ * idempotency key.
+ */
 export class ServerError extends ApiError {
   override readonly name = 'ServerError';
 }

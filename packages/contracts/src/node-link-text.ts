@@ -153,9 +153,9 @@ const assignHead =
   /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
- * Returns the text of the payload of a checked `assign` frame. The text is unchanged if the frame
- * looks like one of `assignFrameText`; the payload must then be the last member. Otherwise the
- * payload is parsed and serialised again.
+ * Returns the text of the payload of a checked `assign` frame. If the frame begins and ends as
+ * `assignFrameText` writes it, the text is unchanged, and the payload must be the last member.
+ * Otherwise the payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

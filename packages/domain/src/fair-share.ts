@@ -74,10 +74,7 @@ export interface Contender {
  */
 export interface Contention {
   readonly beganAtMs: number;
-  /**
-   * The last time at which an ask got no slot although the tier had usable slots
-   * (`SlotAsk.usable`).
-   */
+  /** The last time at which an ask with `usable` above 0 (`SlotAsk`) got no slot. */
   readonly refusedAtMs: number;
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */

@@ -54,8 +54,9 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
  */
 export const dispatchDeadlineMs = 5000;
 /**
- * The reconciler rejects a submission that is still pending this long after its dispatch deadline,
- * except during a recovery.
+ * A submission that is still pending this long after its dispatch deadline is rejected: by the
+ * gateway that answers its creation, or by the reconciler. During a recovery, the reconciler does
+ * not reject it.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
@@ -151,8 +152,8 @@ export const webhookUrlLengthMax = 2048;
 export const webhookEndpointRequestsDefault = 8;
 export const webhookRequestsDefault = 512;
 /**
- * By default, a tenant that signed up itself gets at most this many webhook attempts per hour. The
- * limit keeps such a tenant from flooding other people's servers.
+ * By default, a tenant that signed up itself gets at most this many webhook attempts per clock
+ * hour. The limit keeps such a tenant from flooding other people's servers.
  */
 export const signupWebhookAttemptsPerHourDefault = 5_000;
 /**

@@ -91,8 +91,8 @@ export interface NamedIntent {
   readonly amountUsdcMicros: bigint;
   readonly paidUsdcMicros: bigint;
   /**
-   * True if the intent is not closed, unless the block time of the transaction is after the
-   * intent's grace.
+   * True if the intent is not closed, unless the transaction that names the intent has a block time
+   * after the intent's grace.
    */
   readonly isOpen: boolean;
 }

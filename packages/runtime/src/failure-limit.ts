@@ -25,8 +25,8 @@ export interface FailureLimit {
 }
 
 /**
- * The default limit of failed authentications. A client that keeps to the default rate limit does
- * not reach it, and the work for this many failures is negligible.
+ * The default limit of failed authentications. A single client that keeps to the default rate limit
+ * does not reach this limit. The work for this many failures is negligible.
  */
 const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;

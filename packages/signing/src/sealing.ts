@@ -169,8 +169,8 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 
 /**
  * Opens a value that `seal` made for the same place. Throws SealError if the place or the key
- * differs, or if bytes were altered. Version 1 opens only if `previous` is true, and without a
- * check of `tenantId` and `kind`.
+ * differs, or if bytes were altered. A value of version 1 opens only if `previous` is true. Its
+ * `tenantId` and `kind` are not checked.
  */
 export function unseal(
   keyring: Keyring,

@@ -47,7 +47,8 @@ export const gatewayConfig = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: signupsPerHourDefault,
-    description: 'how many tenants may sign up from one address per hour (sandbox), 1 to 100000',
+    description:
+      'how many tenants may sign up from one address at once, and then per hour (sandbox), 1 to 100000',
   }),
   SIGNUP_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,

@@ -16,9 +16,9 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function seals the head of the audit log (`sealAuditHead`) and keeps it in memory.
- * If the head in the database is removed or replaced by an older one, the next call compares the
- * log with the head in memory.
+ * The returned function calls `sealAuditHead` and keeps in memory the head of the last call without
+ * faults. If the sealed head is then removed or replaced by an older one, the next call compares
+ * the log with the head in memory.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

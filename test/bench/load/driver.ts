@@ -3,7 +3,7 @@ import type { Load, LoadResult } from './messages.ts';
 import { driveOpen } from './open-loop.ts';
 
 /**
- * The process that sends the requests of the bench. The measured CPU of a system does not include
+ * The process that sends the requests of each `Load`. The measured CPU of a system does not include
  * the CPU of this process.
  */
 

@@ -58,8 +58,8 @@ export interface Rates {
 }
 
 /**
- * The longest delay of an event, unless its process is stalled. A real connection to Redis would
- * break after a longer silence.
+ * The longest delay of an event, unless its process is stalled. After a longer silence, the real
+ * Redis connection of a producer or subscriber would break.
  */
 const transitMsMax = 3_000;
 /**

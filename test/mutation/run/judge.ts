@@ -22,7 +22,8 @@ export interface TestPlan {
 }
 
 /** Matches texts of errors whose cause may be an overloaded machine instead of the mutant. */
-const mayBeTheMachine = /timed? ?out|did not answer|has ended|connection|ECONN|too many clients/i;
+const mayBeTheMachine =
+  /timed? ?out|did not answer|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** The time limit of a test file: this many times its duration without a mutant, plus `spareMs`. */
 const slowFactorMax = 5;

@@ -670,9 +670,9 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed settings, or the id and the chosen members of the endpoint or key, before the change. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation."""
+    """The values before the change. For settings: those that the change names. For an endpoint: `endpointId`, `kind`, `url`, `events` and `description`. For a key: `keyId`, `scopes`, `addresses` and `expiresAt`. For a rotated secret of a webhook endpoint: the id of the endpoint. For any other rotated secret: the number of valid secrets of its kind. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed settings, or the id and the chosen members of the endpoint or key, after the change. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion."""
+    """The values after the change. For settings: those that the change names. For an endpoint or key: the members that the description of `before` names. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 

@@ -128,8 +128,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   if (force || overlapMs === 0) {
     const effect =
       overlapMs === 0
-        ? `All earlier secrets of ${wireId} stop working now.`
-        : `If two secrets of ${wireId} are valid, the older one stops working now.`;
+        ? `All earlier secrets of ${wireId} stop working within 2 s.`
+        : `If two secrets of ${wireId} are valid, the older one stops working within 2 s.`;
     await confirm(
       `${effect} If the node still uses a secret that stops working, it loses its link and cannot reconnect. Go on?`,
       options,

@@ -36,7 +36,7 @@ function role({ database, environment }: Deployment): Finding {
   if (excess.length === 0)
     return ok(
       'role',
-      'the role of DATABASE_URL has the privileges that it needs and no dangerous ones',
+      'svc found no missing and no dangerous privileges of the role of DATABASE_URL',
     );
   return (environment === 'production' ? fault : warning)(
     'role',

@@ -60,7 +60,7 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
     );
   }
   if (isPurgeLate === null || partitionsOverdue === null) {
-    return warning(name, 'svc found no report of how long settlement keeps data', remedy);
+    return warning(name, 'svc found no complete report of how long settlement keeps data', remedy);
   }
   return ok(name, 'no personal data or partition is kept more than a day too long');
 }

@@ -17,9 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * For settings, contains those that the change names. For an endpoint or key, contains its id and
- * what a tenant chooses. For a rotation, contains facts such as `overlapMs`. `before` is null for a
- * creation. `after` is null for a deletion.
+ * For settings: those that the change names. For an endpoint or key: its id and members that a
+ * tenant chooses. For a rotation: facts such as `overlapMs`. Queries of URLs are left out. `before`
+ * is null for a creation, `after` for a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

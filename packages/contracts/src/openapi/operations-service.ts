@@ -38,7 +38,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     tag: 'Service',
     summary: 'Sign up for the sandbox',
     description:
-      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. If the request is a form, the answers `201`, `422` and `429` are pages. By default, one address may sign up at most five tenants an hour.',
+      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. If the request is a form, the answers `201`, `422` and `429` are pages. By default, one address may sign up five tenants at once, and then one every twelve minutes.',
     access: 'open',
     request: {
       schema: SignupRequest,

@@ -20,7 +20,7 @@ export const logMembers = {
   endpoints: 'the number of webhook endpoints for which due deliveries could not be claimed',
   epoch: 'the epoch of the Solana watcher, as a decimal text',
   err: 'the error: type, message, code, stack and up to 3 causes',
-  error: 'the reason of the failure, as a text; null if there was a complete answer',
+  error: 'the reason of the failure, as a text; null if `statusCode` is a number',
   eventId: 'the event of a webhook, `evt_…`',
   faults: 'the faults that were found',
   finding: 'the result of a report that a node sent in a recovery, such as `known` or `restored`',
@@ -60,7 +60,7 @@ export const logMembers = {
   slots: 'how many slots the link has',
   state: 'the state in which the submission ended',
   status: 'the HTTP status; missing if no answer was sent',
-  statusCode: 'the HTTP status of the endpoint; null without a complete answer',
+  statusCode: 'the HTTP status of the endpoint; null if its answer did not arrive or broke off',
   submissionId: 'the submission, `sub_…`',
   submissions:
     'how many submissions the last pass over the whole ledger checked; 0 before the first pass ended',

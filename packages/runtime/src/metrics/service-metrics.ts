@@ -10,7 +10,7 @@ export const serviceMetrics = {
       method: 'the HTTP method, or `other`',
       status: 'the HTTP status, or `none`',
     },
-    help: 'Duration of requests whose headers could be parsed. The count is the number of these requests',
+    help: 'Duration of requests whose headers could be parsed, except `CONNECT`. The count is the number of these requests',
     // The lowest bounds are for reads that caches answer. The highest are for creations that wait
     // for the dispatch deadline.
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10],
@@ -56,7 +56,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { type: 'the type of the frame' },
-    help: 'Time from the arrival of a valid frame to the end of its handling. The count is the number of valid frames, except a `hello` that was refused or failed',
+    help: 'Time from the arrival of a frame to the end of its handling. The count leaves out frames that were refused before they were handled, and a `hello` whose handling failed',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 10],
   },
   svc_dispatcher_bad_frames_total: {

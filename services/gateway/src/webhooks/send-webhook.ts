@@ -25,8 +25,8 @@ export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
 }
 
 /**
- * `POST /v1/webhooks/deliveries/:id/redeliver`: makes this delivery due immediately. If its endpoint
- * is of the kind `poll`, lets the tenant poll the delivery again instead.
+ * `POST /v1/webhooks/deliveries/:id/redeliver`: makes this delivery due immediately. If its
+ * endpoint is of the kind `poll`, lets the tenant poll the delivery again instead.
  */
 export function redeliverEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -15,8 +15,9 @@ export interface ComboboxLook {
 }
 
 /**
- * The script of a combobox. The options appear 120 ms after the menu opens, or come from the server
- * if the field's control is `search`. Typed text is removed when the input loses the focus.
+ * The script of a combobox. The options appear 120 ms after the menu opens or the typed text
+ * changes. If the field's control is `search`, the server sends the options. Typed text is removed
+ * when the input loses the focus.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

@@ -51,7 +51,7 @@ const answerWaitMs = 60_000;
 const cutWaitMs = 500;
 /**
  * The longest wait for the page to report the end of the answer. The wait needs a limit, because a
- * frame or worker may go before it reports the end.
+ * frame or worker may disappear before it reports the end.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;

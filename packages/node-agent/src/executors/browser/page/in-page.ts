@@ -9,7 +9,10 @@ import * as states from './in-page/states.ts';
 import * as uploads from './in-page/uploads.ts';
 import * as visibility from './in-page/visibility.ts';
 
-/** The functions of `in-page/`. They refer to each other by name, so all are sent together. */
+/**
+ * The functions of `in-page/`. They refer to each other by name, so all are sent to the page
+ * together.
+ */
 const modules = {
   ...visibility,
   ...labels,

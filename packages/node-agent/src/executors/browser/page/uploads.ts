@@ -7,8 +7,8 @@ import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
 const pollMs = 50;
 const uploadMsMax = 45_000;
 /**
- * The wait for a sign of an upload. If none has appeared after this time, the agent assumes that
- * the page sends the file with the form. The wait is longer while `waitUntilNone` waits.
+ * How long to wait for a sign of an upload. If no sign has appeared by then, the agent assumes that
+ * the page sends the file with the form. If `waitUntilNone` takes longer, so does this wait.
  */
 const signMsMax = 120;
 

@@ -4,8 +4,8 @@ export interface ApplicantProfile {
   /** The values of the standard fields. Files are in `files`. */
   readonly byRole: ReadonlyMap<FieldRole, ProfileValue>;
   /**
-   * The answers by normalised question. If an answer is empty, an optional field other than an
-   * upload is not filled in, even if the profile has a standard value for the field.
+   * The answers by normalised question. If the answer for an optional field is empty, the field is
+   * not filled in, even if the profile has a standard value for it. Uploads ignore the answers.
    */
   readonly answers: ReadonlyMap<string, ProfileValue>;
   /** The normalised labels of the consents that the applicant gave. */

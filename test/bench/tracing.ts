@@ -17,6 +17,8 @@ import { RunningSystems } from './systems/running.ts';
  *
  * pnpm bench:tracing --rounds 30 --seconds 3
  */
+
+/** The most additional CPU that tracing may cost, as a share of the CPU with tracing off. */
 const shareMax = 0.03;
 const nodes = 8;
 const tenants = 100;

@@ -47,8 +47,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * If true, the run stops causing faults when the system has not recovered from a fault, or when
-   * `Seen` has a complaint.
+   * If true, the run causes no more faults after the system has not recovered in time, or after the
+   * load has seen an answer that breaks the contract.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

@@ -17,7 +17,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       runs: { type: 'string', default: '200' },
       seed: { type: 'string' },
       steps: { type: 'string', default: '250' },
-      // Runs the seed of each injected bug, without the bug.
+      // Runs the seeds with which the injected bugs were found, but without the bugs.
       catalogue: { type: 'boolean', default: false },
       hashes: { type: 'boolean', default: false },
       // Also prints the traces of the runs without a violation.

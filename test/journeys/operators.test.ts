@@ -252,8 +252,8 @@ async function showsTheTimeline(submissionId: string, nodeId: string): Promise<v
     submissionId,
   );
   const { story } = trace;
-  // These entries have no fixed position in the story, because entries of one transaction may have
-  // times that differ by a millisecond.
+  // These entries have no fixed position in the story, which is sorted by time. The times of
+  // entries of one transaction are equal or differ by a millisecond.
   const unordered = ['accepted', 'assignment', 'release', 'ended'];
   const happened = story.map(({ what }) => what);
   expect(happened.filter((what) => !unordered.includes(what)).join(', ')).toBe(

@@ -104,8 +104,10 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'd226bdf93d44',
     file: 'services/settlement/src/reconcile.ts',
-    change: 'a submission is settled even if the store refused to record it as failed',
-    reason: 'Without a stored outcome, a submission is not settled. With one, it must be settled.',
+    change:
+      'a submission is passed to the settlement even if the store refused to record it as failed',
+    reason:
+      'The settlement does nothing without a stored outcome. With one, it must settle the submission.',
   },
   {
     id: 'fa43ab47ca6c',

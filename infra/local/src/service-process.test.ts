@@ -56,7 +56,7 @@ it('kills a process that ignores SIGTERM', async () => {
 it('refuses a command that cannot be started', async () => {
   const prefix = [path.join(import.meta.dirname, 'absent')];
   await expect(start('serve', { prefix })).rejects.toThrow(
-    /^stand-in could not be started before it was ready\. Its log ends with:\nspawn .* ENOENT$/,
+    /^stand-in could not be started\. Its log ends with:\nspawn .* ENOENT$/,
   );
 });
 

@@ -53,6 +53,7 @@ const stopBoundMs = 12_000;
 const drainBoundMs = 1_000;
 const logLinesMax = 2_000;
 const logTailLines = 20;
+const notStarted = 'could not be started';
 
 /**
  * Starts a process and waits for its ready line. If the process ends before that, or is not ready
@@ -62,7 +63,7 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
   const { child, lines, output, drained } = spawnService(command);
   const exited = new Promise<string>((resolve) => {
     child.once('exit', () => resolve(describeExit(child)));
-    child.once('error', () => child.pid === undefined && resolve('could not be started'));
+    child.once('error', () => child.pid === undefined && resolve(notStarted));
   });
   const stop = (boundMs = stopBoundMs) => stopChild(child, 'SIGTERM', boundMs);
   try {
@@ -164,7 +165,8 @@ async function readyLine(
       settle(() => reject(new Error(`was not ready within ${readyBoundMs} ms`)));
     output.on('line', onLine);
     bound.addEventListener('abort', onBound);
-    void exited.then((how) => settle(() => reject(new Error(`${how} before it was ready`))));
+    const early = (how: string) => (how === notStarted ? how : `${how} before it was ready`);
+    void exited.then((how) => settle(() => reject(new Error(early(how)))));
   });
 }
 

@@ -76,8 +76,9 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 }
 
 /**
- * The header `date` and `X-SVC-Timestamp` are in whole seconds. A difference of the clocks can
- * therefore be measured as up to two seconds less than the 300 s that the service allows.
+ * The service refuses a timestamp that is more than 300 s from its clock. For such a timestamp,
+ * `offsetFrom` may find up to two seconds less, because `date` and `X-SVC-Timestamp` are in whole
+ * seconds.
  */
 const clockDifferenceMsMin = 298_000;
 

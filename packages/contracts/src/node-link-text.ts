@@ -154,7 +154,7 @@ const assignHead =
 
 /**
  * Returns the text of the payload of a checked `assign` frame. If the frame begins and ends as
- * `assignFrameText` writes it, the text is unchanged, and the payload must be the last member.
+ * `assignFrameText` writes it, the text is unchanged. Its last member must be the payload.
  * Otherwise the payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {

@@ -35,9 +35,9 @@ export const DispatchJob = Type.Object(
                 heldAtMs: Type.Integer(),
                 facts: OfferFacts,
                 /**
-                 * Needed to share slots between tenants while slots are short (decision 40). In
-                 * Redis the tenant's id is in the job's name instead (`withTenantsInName`).
-                 * Missing if the gateway has the previous version.
+                 * Needed to share slots between tenants while slots are short (decision 40). The
+                 * producer moves it to the name of the job (`withTenantsInName`), and the consumer
+                 * moves it back. Missing if the gateway has the previous version.
                  */
                 tenantId: Type.Optional(Uuid),
               },

@@ -14,7 +14,7 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** The statuses of a delivery that tenants see (CONTRACT 5). */
+/** The statuses of a delivery, as tenants see them (CONTRACT 5). */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 

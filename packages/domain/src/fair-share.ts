@@ -41,8 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * In a tier with one usable slot, for this long after `starvedAtMs` the slot is kept free for
- * tenants that are not above their share.
+ * If a tier has one usable slot and a tenant that is not above its share finds it taken, the slot
+ * is kept free for such tenants for this long.
  */
 export const yieldMs = 2_000;
 /**

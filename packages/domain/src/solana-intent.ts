@@ -91,8 +91,8 @@ export interface NamedIntent {
   readonly amountUsdcMicros: bigint;
   readonly paidUsdcMicros: bigint;
   /**
-   * True if the intent is not closed, unless the transaction that names the intent has a block time
-   * after the intent's grace.
+   * False if the intent is closed, or if the transaction that names the intent has a block time
+   * after the intent's grace. Otherwise true.
    */
   readonly isOpen: boolean;
 }

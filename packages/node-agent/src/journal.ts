@@ -15,8 +15,8 @@ export type JournalEntry =
       readonly phase: 'begun';
       readonly submissionId: string;
       /**
-       * True if nothing is submitted in this phase: the executor has `isFenced`, or the run has not
-       * started.
+       * True if nothing was submitted in this phase, because the executor has `isFenced`
+       * (executor.ts) or was not started.
        */
       readonly isFenced: boolean;
     }

@@ -16,8 +16,8 @@ interface RecoveryContext {
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
   /**
    * Makes `NodeRuns` send `start` for each submission in the phase `assigned`, and the outcome of
-   * each in the phase `ended`. Leaves out submissions that are being stopped, and frames for which
-   * `holds` is true.
+   * each in the phase `ended`. Leaves out submissions that are being stopped, and frames that must
+   * wait (`Recovery.holds`).
    */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;

@@ -31,7 +31,7 @@ export const settlementConfig = Type.Object({
     maximum: 10_000,
     default: deletionBatchMaxDefault,
     description:
-      'the most submissions that one transaction purges, and the most expired events that one transaction deletes, 10 to 10000',
+      'the most submissions whose personal data one transaction deletes, and the most expired events that one transaction deletes, 10 to 10000',
   }),
   PAYLOAD_RETENTION_DAYS: Type.Integer({
     minimum: 1,

@@ -237,7 +237,7 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the `Endpoint` can be deleted from memory. Its `cappedUntilMs` can be deleted too,
+ * True if the `Endpoint` can be deleted from memory. A later `cappedUntilMs` does not prevent this,
  * because the next claim returns the remaining time as `postponedMs`.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {

@@ -19,8 +19,8 @@ export interface Sighting {
 
 /**
  * Records offers, assignments, begins and outcomes of the watched nodes, and each execution of a
- * submission. As soon as it sees a breach of "At most once" in CONTRACT 7, it adds the breach to
- * `violations`.
+ * submission. Each method below adds to `violations` what breaks a rule of CONTRACT 7, "At most
+ * once".
  */
 export class Auditor {
   readonly #openForMs: number;

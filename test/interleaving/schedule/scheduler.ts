@@ -58,8 +58,8 @@ export interface Rates {
 }
 
 /**
- * The longest delay of an event, unless its process is stalled. After a longer silence, the real
- * Redis connection of a producer or subscriber would break.
+ * The longest delay of an event, unless its process is stalled. Outside the simulation, a producer
+ * or subscriber that waits longer for an answer of Redis reconnects.
  */
 const transitMsMax = 3_000;
 /**

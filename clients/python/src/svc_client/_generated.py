@@ -91,7 +91,7 @@ __all__ = [
 
 class _ProblemRequired(TypedDict):
     type: str
-    """A link to the description of the code."""
+    """A link to the description of the error in `code`."""
     title: str
     """The kind of error in a few words."""
     status: int

@@ -51,7 +51,7 @@ const answers = {
   declined: 'declined',
   expired: 'did not answer in time',
   disconnected:
-    "did not get the submission: its link ended, or the link's dispatcher, the bus or the commit gave an error or no answer",
+    'did not get the submission: its link ended, or its dispatcher, the bus or the database failed or did not answer',
   revoked: 'did not get the submission: the offer was revoked',
 } as const;
 

@@ -60,7 +60,11 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
     );
   }
   if (isPurgeLate === null || partitionsOverdue === null) {
-    return warning(name, 'svc found no complete report of how long settlement keeps data', remedy);
+    return warning(
+      name,
+      'the retention cannot be checked, because no running settlement reports all its retention settings',
+      remedy,
+    );
   }
   return ok(name, 'no personal data or partition is kept more than a day too long');
 }

@@ -4,7 +4,7 @@
  */
 
 export interface Problem {
-  /** A link to the description of the code. */
+  /** A link to the description of the error in `code`. */
   readonly type: string;
   /** The kind of error in a few words. */
   readonly title: string;

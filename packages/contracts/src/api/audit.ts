@@ -17,9 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * For settings: those that the change names. For an endpoint or key: its id and members that a
- * tenant chooses. For a rotation: facts such as `overlapMs`. Queries of URLs are left out. `before`
- * is null for a creation, `after` for a deletion.
+ * A change of settings has the settings that it names. A change of an endpoint or key has its id
+ * and the members that a tenant can choose. A rotation has facts such as `overlapMs`. `before` is
+ * null for a creation, `after` for a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

@@ -110,7 +110,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
   {
     message: 'The page refused the values of these fields: “Phone”.',
     remedy:
-      'Open the page, see what it accepts, and correct the values. Most pages accept a file of the type `application/pdf`.',
+      'Open the page, see what it accepts, and correct the values. For a field that takes a file, try the type `application/pdf`, which most pages accept.',
   },
   {
     message: 'basics.email must be a string.',

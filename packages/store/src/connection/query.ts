@@ -91,7 +91,7 @@ export async function inTransaction<Result>(
   const query = queryOf(client);
   try {
     const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
-    // Without this handler, the process would end if `begun` rejected before it is awaited below.
+    // Without this handler, the process would end if `begun` rejected while nothing awaits it.
     begun.catch(() => {});
     if (!opensWithReads) await begun;
     const result = await work(

@@ -43,8 +43,8 @@ export async function grantCredits(store: Store, grant: Grant, by: Author): Prom
 }
 
 /**
- * Grants credits in the caller's transaction. The caller writes the audit entry. Instead of
- * `granted`, throws a unique violation if the reference was used before.
+ * Grants credits in the caller's transaction. The caller writes the audit entry. If the grant is
+ * possible but its reference was used before, throws a unique violation.
  */
 export async function insertGrant(
   store: Store,

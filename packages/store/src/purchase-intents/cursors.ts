@@ -122,9 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Stores the database time `at`. A listing that began at this time or later reached from the newest
- * signature back to the cursor (decision 32), and the caller has processed this listing. Writes
- * nothing if another watcher has taken over.
+ * Stores the database time `at`. Since then, a listing began that reached from the newest signature
+ * back to the cursor (decision 32), and its signatures were processed. Writes nothing if another
+ * watcher has taken over.
  */
 export async function noteListed(
   store: Store,

@@ -138,9 +138,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The highest lag, in seconds, of the token accounts with open intents: the time since
-   * `listedAt`, or since the creation of the cursor if `listedAt` is null, or since the creation of
-   * the intent if there is no cursor. 0 if no intent is open.
+   * The highest lag, in seconds, of the token accounts with open intents, or 0. The lag is the time
+   * since `noteListed`. Before its first call, it is the time since the creation of the cursor, or
+   * of the intent if there is no cursor.
    */
   readonly lagSeconds: number;
 }

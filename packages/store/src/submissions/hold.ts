@@ -103,8 +103,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // Holds with the same key and different epochs must both go to the statement, because only the
-    // statement knows the epoch of the account.
+    // Holds with the same idempotency key and different epochs must both go to the statement,
+    // because only the statement knows the epoch of the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }

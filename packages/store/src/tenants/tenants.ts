@@ -134,8 +134,9 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the webhook URL in a tenant's settings. Null clears the URL and drops its
- * pending deliveries (CONTRACT 5). Returns false for an unknown tenant.
+ * Sets and enables the webhook URL in a tenant's settings. Null clears the URL (CONTRACT 5). Drops
+ * the URL's pending deliveries if it is cleared or was not active before. Returns false for an
+ * unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,

@@ -96,7 +96,10 @@ function recordAll(
 }
 
 type Ended =
-  /** The submission has left `pending`, or its dispatch deadline has passed. */
+  /**
+   * A report shows that the submission has left `pending`, or that its dispatch deadline has
+   * passed.
+   */
   | {
       readonly kind: 'settled';
       /** True if this offering has committed `dispatched`. */

@@ -26,9 +26,9 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * If `firstAge` is `any`, this may run several times, also with old keys. Then, until a hold has
-   * checked the credentials, the only change that it may make in Postgres is the rejection of an
-   * overdue creation.
+   * If `firstAge` is `any`, this may run several times, also with old keys. Until a hold has
+   * checked the keys, it may then change only one thing in Postgres: it may reject an overdue
+   * creation.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

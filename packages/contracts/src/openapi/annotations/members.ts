@@ -18,7 +18,10 @@ const eventData = Object.fromEntries(
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
-  'Problem.type': ['A link to the description of the code.', '/docs/errors#insufficient_credits'],
+  'Problem.type': [
+    'A link to the description of the error in `code`.',
+    '/docs/errors#insufficient_credits',
+  ],
   'Problem.title': ['The kind of error in a few words.', 'Insufficient credits'],
   'Problem.status': ['The HTTP status.', 402],
   'Problem.code': ['The stable code. Let programs decide by this code.', 'insufficient_credits'],

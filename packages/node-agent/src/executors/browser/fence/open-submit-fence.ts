@@ -41,8 +41,7 @@ type Answered = SubmissionSent & { readonly kind: 'answered' };
 const requestWaitMs = 60_000;
 /**
  * In the phase `activated`, the fence closes if the page has no request in flight for this long.
- * The time starts when `activate` resolves, and whenever the page reports that a request has
- * started or ended.
+ * The time starts when `activate` resolves, or when the last request in flight ends.
  */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */

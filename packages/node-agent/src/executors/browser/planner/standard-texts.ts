@@ -8,8 +8,9 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The texts of the standard fields, other than those of `eeo` and the files. The first text of a
- * field is preferred. The others are different spellings of it, for a field with a list of options.
+ * The values of the profile for the standard fields. Values of `eeo` and files are not included.
+ * The first value of a field is preferred. The others are other forms of it, for a field with a
+ * list of options.
  */
 export function standardTexts(
   document: ProfileDocument,

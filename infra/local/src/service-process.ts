@@ -165,9 +165,12 @@ async function readyLine(
       settle(() => reject(new Error(`was not ready within ${readyBoundMs} ms`)));
     output.on('line', onLine);
     bound.addEventListener('abort', onBound);
-    const early = (how: string) => (how === notStarted ? how : `${how} before it was ready`);
-    void exited.then((how) => settle(() => reject(new Error(early(how)))));
+    void exited.then((how) => settle(() => reject(new Error(reasonOf(how)))));
   });
+}
+
+function reasonOf(how: string): string {
+  return how === notStarted ? how : `${how} before it was ready`;
 }
 
 export function parseReadyLine(line: string): ReadyLine | undefined {

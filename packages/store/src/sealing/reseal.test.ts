@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Place } from '../connection/store.ts';
 import { createOperator, findOperatorCredentials } from '../operators/operators.ts';
 import { createFixture } from '../store.fixture.ts';
-import { resealPage, sealedColumns } from './reseal.ts';
+import { countSealedRows, resealPage, sealedColumns } from './reseal.ts';
 import { responsePlace } from './sealed.ts';
 
 test('a rotation seals every column with sealed values again', async () => {
@@ -70,6 +70,12 @@ test('rows with a composite key are found again by it, page by page', async () =
       [deliveryId, number, Buffer.from(sealed)],
     );
   }
+  const [row] = await database.query<{ partition: string }>(
+    'SELECT tableoid::regclass::text AS partition FROM delivery_attempts LIMIT 1',
+  );
+  const countBefore = await countSealedRows(store);
+  await database.query(`ANALYZE ${row?.partition}`);
+  expect(await countSealedRows(store)).toBe(countBefore + attempts.length);
   const column = sealedColumns.find(({ table }) => table === 'delivery_attempts');
   if (column === undefined) throw new Error('attempts are not in the list');
   // The sealer has the same keys but another prefix. All values therefore look as if they were

@@ -177,7 +177,8 @@ export async function countSealedRows(store: Store): Promise<number> {
   const tables = sealedColumns.map(({ table }) => table);
   const [row] = await store.query<{ rows: number }>(
     `SELECT COALESCE(sum(GREATEST(c.reltuples, 0)), 0)::float8 AS rows
-     FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.oid = t.name::regclass`,
+     FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.relkind = 'r' AND (c.oid = t.name::regclass
+       OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = t.name::regclass))`,
     [tables],
   );
   return Math.round(row?.rows ?? 0);

@@ -37,8 +37,7 @@ const lateDelivery: AlertCase = {
 
 /**
  * A case for an alert that fires if settlement has not audited the ledger since its own start. In
- * the second values, with which the alert must not fire, the first audit comes four steps after the
- * start.
+ * the quiet values, the first audit comes four steps after the start.
  */
 function newDeployment(series: string, stepSeconds: number, hours?: number): AlertCase {
   const audited = `_x15 0+0x3 ${19 * stepSeconds}+${stepSeconds}`;

@@ -24,8 +24,8 @@ const spansMs = [
 /** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
 /**
- * The probability that `wanted` in `moveTime` is the drawn span, even if this span ends before the
- * next timer is due. Otherwise `wanted` always reaches that timer.
+ * The probability that a drawn span may end before the next timer is due. Otherwise a shorter span
+ * is extended to that timer (`moveTime`).
  */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;

@@ -153,9 +153,9 @@ const assignHead =
   /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
- * Returns the text of the payload of a checked `assign` frame. If the frame begins and ends as
- * `assignFrameText` writes it, the text is unchanged. Its last member must be the payload.
- * Otherwise the payload is parsed and serialised again.
+ * Returns the text of the payload of a checked `assign` frame. The text is unchanged if the frame
+ * begins and ends as `assignFrameText` writes it. Any other frame is parsed, and its payload is
+ * serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

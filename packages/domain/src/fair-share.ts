@@ -16,9 +16,9 @@ export const backlogMemoryMs = 300_000;
  */
 export const contentionMs = 60_000;
 /**
- * An ask that `withAsk` records causes a turn in two cases: the last turn was at least this long
- * ago, or the tenant did not count as asking before (`isAsking`). A turn decays the counts of asks
- * and grants, and computes `level` again.
+ * A turn decays the counts of asks and grants, and computes the shares again. `withAsk` makes a
+ * turn if the last one was at least this long ago, or if the tenant did not count as asking before
+ * (`isAsking`).
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -41,8 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * If a tier has one usable slot and a tenant that is not above its share finds it taken, the slot
- * is kept free for such tenants for this long.
+ * A tier may have only one usable slot. If a tenant that is not above its share finds this slot
+ * taken, no tenant above its share gets the slot for this long.
  */
 export const yieldMs = 2_000;
 /**

@@ -237,8 +237,8 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the `Endpoint` can be deleted from memory. A later `cappedUntilMs` does not prevent this,
- * because the next claim returns the remaining time as `postponedMs`.
+ * True if the `Endpoint` can be deleted from memory. A `cappedUntilMs` in the future does not
+ * prevent this, because the next claim returns the remaining time as `postponedMs`.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

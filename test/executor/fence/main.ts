@@ -7,8 +7,8 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs each sender with each protocol, uncut and cut before the answer, and `form` and `fetch` also
- * with the cuts of `sweep`.
+ * runs each sender with each protocol twice: without a cut, and cut before the answer. Also runs
+ * `form` and `fetch` with the cuts of `sweep`.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -19,7 +19,7 @@ export interface Sighting {
 
 /**
  * Records offers, assignments, begins and outcomes of the watched nodes, and each execution of a
- * submission. Each method below adds to `violations` what breaks a rule of CONTRACT 7, "At most
+ * submission. Some methods also add to `violations` what breaks a rule of CONTRACT 7, "At most
  * once".
  */
 export class Auditor {

@@ -62,7 +62,7 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
   if (isPurgeLate === null || partitionsOverdue === null) {
     return warning(
       name,
-      'the retention cannot be checked, because no running settlement reports all its retention settings',
+      'the retention cannot be checked, because svc found no settlement that reports all its retention settings',
       remedy,
     );
   }

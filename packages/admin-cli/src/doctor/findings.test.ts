@@ -187,7 +187,7 @@ test.each<[string, Partial<Deployment>, string[]]>([
   ['pages have no checksums', withSettings('data_checksums', 'off'), ['warning durability']],
   ['Postgres is reached without TLS', plain, ['fault postgres tls']],
   [
-    'Postgres is reached without TLS at the host in the query of its URL',
+    'Postgres is reached without TLS, and DATABASE_URL names its host by a parameter',
     { ...plain, databaseUrl: 'postgresql://localhost/svc?host=db.example.com' },
     ['fault postgres tls'],
   ],

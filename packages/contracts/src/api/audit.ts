@@ -17,9 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * A change of settings has the settings that it names. A change of an endpoint or key has its id
- * and the members that a tenant can choose. A rotation has facts such as `overlapMs`. `before` is
- * null for a creation, `after` for a deletion.
+ * The values before or after the change. For settings: those that the request set. For an endpoint
+ * or key: its id and the members that a tenant can choose. For a rotation: facts such as
+ * `overlapMs`. Null before a creation or after a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

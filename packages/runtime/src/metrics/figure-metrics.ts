@@ -17,7 +17,7 @@ export const figureMetrics = {
   svc_queue_oldest_age_seconds: {
     ...shared,
     labels: { queue },
-    help: 'Age of a waiting job: the oldest of the jobs that are first in their priority; 0 if no job waits',
+    help: 'Age of the oldest waiting job, as far as known: only the first job of each priority is read; 0 if no job waits',
   },
   svc_queue_paused: {
     ...shared,

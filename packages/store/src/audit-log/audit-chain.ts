@@ -5,8 +5,8 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
  * The audit log is a hash chain. The settlement service seals the head: the position and the hash
- * of a verified entry.
- * docs/OPERATIONS.md, "The audit log", says which changes the chain and the head reveal.
+ * of a verified entry. docs/OPERATIONS.md, "The audit log", lists the changes that the chain and
+ * the head reveal.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -205,8 +205,9 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds up to `insertedMax` entries that are in the log but not in the chain. With `after`, checks
- * only entries with a greater id than the entry at this position.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. If `after`, a
+ * position in the chain, is not null, checks only entries with a greater id than the entry at this
+ * position.
  */
 async function findInserted({ query }: Store, after: bigint | null = null): Promise<AuditFault[]> {
   const later =

@@ -122,9 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Stores the database time `at`. Since then, a listing began that reached from the newest signature
- * back to the cursor (decision 32), and its signatures were processed. Writes nothing if another
- * watcher has taken over.
+ * Stores a lower bound for the start of the last listing, by the database's clock. The listing must
+ * have reached back to the cursor (decision 32), and its signatures must be processed. Writes
+ * nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,

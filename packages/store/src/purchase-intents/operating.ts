@@ -139,8 +139,8 @@ export interface WatcherFigures {
   readonly unexplained: number;
   /**
    * The highest lag, in seconds, of the token accounts with open intents, or 0. The lag is the time
-   * since `noteListed`. Before its first call, it is the time since the creation of the cursor, or
-   * of the intent if there is no cursor.
+   * since `listedAt` of the cursor. If it is null, the lag is the time since the creation of the
+   * cursor, or of the intent if there is no cursor.
    */
   readonly lagSeconds: number;
 }

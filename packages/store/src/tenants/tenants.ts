@@ -135,8 +135,8 @@ function tenantOf({
 
 /**
  * Sets and enables the webhook URL in a tenant's settings. Null clears the URL (CONTRACT 5). Drops
- * the URL's pending deliveries if it is cleared or was not active before. Returns false for an
- * unknown tenant.
+ * the tenant's `pending` deliveries if the URL is cleared, or if no URL was active before. Returns
+ * false for an unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,

@@ -97,7 +97,7 @@ function recordAll(
 
 type Ended =
   /**
-   * A report shows that the submission has left `pending`, or that its dispatch deadline has
+   * An event shows that the submission has left `pending`, or that its dispatch deadline has
    * passed.
    */
   | {

@@ -26,8 +26,8 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * If `firstAge` is `any`, this may run several times, also with old keys. Until a hold has
-   * checked the keys, it may then change only one thing in Postgres: it may reject an overdue
+   * If `firstAge` is `any`, `attempt` can run several times, also with old keys. It must change
+   * nothing in Postgres before a hold has checked the keys, except that it may reject an overdue
    * creation.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;

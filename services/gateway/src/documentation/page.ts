@@ -35,7 +35,10 @@ export interface PageContent {
   readonly content: Html;
 }
 
-/** Makes a page with the header `publicCaching`. For a guide, `addressed` replaces this header. */
+/**
+ * Makes a page with the header `publicCaching`. For a guide, `addressed` in guide-pages.ts replaces
+ * this header.
+ */
 export function page({ title, navigation, content }: PageContent): TextAnswer {
   return text(200, mediaType, documentOf(title, navigation, content), {
     'content-security-policy': contentSecurityPolicy("'none'", ''),

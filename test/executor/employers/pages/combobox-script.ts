@@ -16,8 +16,8 @@ export interface ComboboxLook {
 
 /**
  * The script of a combobox. The options appear 120 ms after the menu opens or the typed text
- * changes. If the field's control is `search`, the server sends the options. Typed text is removed
- * when the input loses the focus.
+ * changes. With the control `search`, they appear when the server has answered. Typed text is
+ * removed when the input loses the focus.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

@@ -56,7 +56,7 @@ function fromLine(line: string): HistoryRecord {
   const record: unknown = JSON.parse(line, (name, value: unknown) =>
     name.endsWith('Micros') && typeof value === 'string' ? BigInt(value) : value,
   );
-  if (!isRecord(record)) throw new Error(`this line is not a record of a history: ${line}`);
+  if (!isRecord(record)) throw new Error(`this line is not a record of a recorded run: ${line}`);
   return record;
 }
 

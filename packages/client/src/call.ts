@@ -76,9 +76,9 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 }
 
 /**
- * A clock with a smaller difference is not corrected. The service allows 300 s. The measured
- * difference can be up to 2 s smaller than the real one, because `date` and `X-SVC-Timestamp` are
- * in whole seconds.
+ * A clock with a smaller difference is not corrected. The service allows 300 s. The client can
+ * measure up to 2 s less than the service, because `date` and `X-SVC-Timestamp` are in whole
+ * seconds.
  */
 const clockDifferenceMsMin = 298_000;
 

@@ -41,8 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * A tier may have only one usable slot. If a tenant that is not above its share finds this slot
- * taken, no tenant above its share gets the slot for this long.
+ * For a tier with one usable slot. If a tenant that is not above its share finds the slot taken,
+ * the slot is kept for such tenants for at most this long, while one of them counts as asking.
  */
 export const yieldMs = 2_000;
 /**

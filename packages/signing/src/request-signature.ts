@@ -111,7 +111,7 @@ function presentedSignatures(header: string): Presented {
  * Takes the place of the secrets if the caller passes none. The check then takes as long as for a
  * key with one secret.
  */
-const noSecret = 'no secret: an unknown or disabled key';
+const noSecret = 'no secret: an unknown or unusable key';
 
 /**
  * Returns the index of the last secret that matches a signature, or -1. Compares each signature
@@ -139,7 +139,7 @@ function matchingSecret(
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {
-    /** The valid secrets of the sender. Empty if its key is unknown or disabled. */
+    /** The valid secrets of the sender. Empty if its key is unknown or may not be used. */
     readonly secrets: readonly string[];
     readonly timestamp: string | undefined;
     readonly signature: string | undefined;

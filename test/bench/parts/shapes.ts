@@ -5,8 +5,8 @@ import type { Sample, Shape } from '../sample.ts';
 import type { System } from '../systems/system.ts';
 
 /**
- * One shape for each system. All are equal, or each has a rate that depends on the capacity of its
- * system.
+ * The load (`Shape`) that each system gets. Either all systems get the same load, or the rate of
+ * each depends on its own capacity.
  */
 export interface Comparison {
   readonly name: string;

@@ -101,6 +101,8 @@ async function resealAll(
   options: RotateOptions,
 ): Promise<readonly ResealedColumn[]> {
   await beginReseal(store);
+  // The passes leave out the table `environment`. After its value has left the format of the
+  // previous version, services refuse values in that format. `endReseal` therefore reseals it.
   const columns = sealedColumns.filter(({ table }) => table !== 'environment');
   const total = await resealPass(store, columns, options);
   // Before the phase `bound`, services may still write values in the format of the previous
@@ -116,8 +118,7 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
-  // The table `environment` comes last. As soon as its value is no longer in the previous version's
-  // format, services refuse values in that format.
+  // The phase is now `bound`. This pass reseals the value of `environment` with the first key.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

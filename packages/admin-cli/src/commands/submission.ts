@@ -129,7 +129,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   switch (outcome.kind) {
     case 'terminal':
       throw new Refusal(
-        `The submission was not cancelled, because it had an outcome or had ended. It is now ${outcome.state}.`,
+        `The submission has ended already: it is ${outcome.state}. This command did not cancel it.`,
       );
     case 'cancelled':
       if (!isNotified) {

@@ -17,7 +17,7 @@ export const logMembers = {
   drainTimeoutMs: 'the time limit of the drain, in milliseconds',
   dropped: 'the dropped partitions: table, begin and end; or how many events were dropped',
   durationMs: 'the duration of the request or attempt, in milliseconds',
-  endpoints: 'the number of webhook endpoints for which due deliveries could not be claimed',
+  endpoints: 'the number of webhook URLs and endpoints whose due deliveries could not be claimed',
   epoch: 'the epoch of the Solana watcher, as a decimal text',
   err: 'the error: type, message, code, stack and up to 3 causes',
   error: 'the reason of the failure, as a text; null if `statusCode` is a number',

@@ -4,8 +4,8 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /**
- * Starts Chromium or Google Chrome. If neither is installed, downloads Debian's Chromium, or throws
- * if it cannot. Closing the browser removes its profile.
+ * Starts Chromium or Google Chrome. If neither is installed, uses Debian's Chromium, which is
+ * downloaded if it is missing, or throws if it cannot. Closing the browser removes its profile.
  */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({

@@ -25,7 +25,7 @@ export function checkEvents(history: History): Verdict[] {
   const ended = [...endings].filter(([, { status }]) => status !== undefined);
   return [
     {
-      guarantee: 'an event reaches only a URL that was in force between its cause and its arrival',
+      guarantee: 'an event reaches only a URL that was in force at some time between the event's cause and its arrival',
       count: webhooks.length,
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },

@@ -180,8 +180,9 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // If a request with one of these answers created a submission, the submission was rejected
-    // before the answer. So the request can have had the key only before this answer.
+    // Each of these answers is a refusal. If the request nevertheless created a submission, the
+    // submission was rejected before the answer. So the request can have had the key only before
+    // its answer.
     case 'conflict':
     case 'taken':
     case 'refused':

@@ -35,8 +35,8 @@ interface RunOptions {
   readonly steps: number;
   readonly stateDir: string;
   /**
-   * The action that is frequent in this run, or `faults`. If undefined, the run draws a focus with
-   * the probability `focusChance`.
+   * The action that is frequent in this run. With `faults`, faults are frequent instead. If
+   * undefined, the run draws a focus with the probability `focusChance`.
    */
   readonly focus: string | undefined;
 }

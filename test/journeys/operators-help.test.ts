@@ -41,7 +41,7 @@ function commandsOf(text: string): Listed[] {
     .flatMap((entry) => {
       const [said = ''] = entry.replaceAll(' | ', '|').split(/ → |\s+\(FILE/);
       const options = said.match(/--[a-z-]+/g) ?? [];
-      // `plain` keeps the words, the arguments, and each `|` between commands.
+      // `plain` keeps the words, the required arguments, and each `|` between commands.
       const plain = said.replaceAll(/\[[^\]]*\](\.{3})?|\([^)]*\)|--[a-z-]+( [A-Z]+)?/g, '').trim();
       const [, first = '', second = '', ...rest] = plain.split(/ +/);
       if (second === '' || /^[A-Z]/.test(second)) {

@@ -56,7 +56,7 @@ export function logsPage(): string {
     head,
     '## Events of services',
     '',
-    'For events of `process`, `redis` and `queue`, the member `service` names the service.',
+    'If the name of an event begins with `process.`, `redis.` or `queue.`, see the member `service` for the service that wrote the line.',
     '',
     ...eventTable(serviceEvents),
     '',

@@ -21,8 +21,8 @@ export interface RolloutReport {
    */
   readonly failed: Readonly<Record<string, number>>;
   /**
-   * One text for each creation whose `endMs` is null, and for each that `refusalsOf` returns. The
-   * text has the outcome and the step in which the creation was sent.
+   * One text for each creation that got no definite answer, and for each that `refusalsOf` returns.
+   * The text has the outcome and the step in which the creation was sent.
    */
   readonly failedCreations: readonly string[];
   /**
@@ -36,8 +36,8 @@ export interface RolloutReport {
 }
 
 /**
- * A step that began at `atMs`, by the clock of the history. The quiet step begins when the load
- * balancer is open.
+ * A step that began at `atMs`, by the clock of the history. The step `quiet` begins after the call
+ * of `Balancer.open`.
  */
 interface Begun {
   readonly phase: Phase;
@@ -70,7 +70,7 @@ const slotsPerNode = 100;
 const slowestShown = 12;
 
 /** The failure codes that a submission may get if its node or a service disappears. */
-const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
+const lostCodes = ['node_lost', 'not_started', 'node_error'];
 const failure = /: (?:no answer|408|429|5(?!03 dispatch_unavailable))/;
 const declinedOnPurpose = 'sandbox.decline';
 const lostOnPurpose = 'faults.lost';

@@ -20,8 +20,8 @@ const portMax = 65_535;
 const simulatedNodesMax = 64;
 
 /**
- * Reads the settings. Throws StartError if `SVC_ENVIRONMENT` is not `sandbox`, or if a number is
- * invalid. The URLs are not checked.
+ * Reads the settings. Throws StartError if `SVC_ENVIRONMENT` is set to another value than
+ * `sandbox`, or if a number is invalid. The URLs are not checked.
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const environment = env['SVC_ENVIRONMENT'] || 'sandbox';

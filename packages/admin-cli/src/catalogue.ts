@@ -71,7 +71,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'listen',
-    summary: 'the events of a tenant, forwarded to this machine',
+    summary: 'the events of a tenant, received on this machine',
     load: async () => (await import('./commands/listen.ts')).addListenCommand,
   },
   {

@@ -46,9 +46,8 @@ export const guaranteedPart = 0.9;
  */
 export const yieldMs = 2_000;
 /**
- * `keptFree` adds a spare part to `backlogMax`, and rounds up. The spare part is 1 slot if the tier
- * has at least this many usable slots. With fewer it is smaller, for example 0.5 with 16 usable
- * slots.
+ * `keptFree` adds a reserve to `backlogMax`, and rounds up. The reserve is 1 slot if the tier has
+ * at least this many usable slots. With fewer it is smaller, for example 0.5 with 16 usable slots.
  */
 export const slotsPerSpare = 32;
 /** The most tenants that one `Contention` remembers. */
@@ -76,6 +75,7 @@ export interface Contention {
   readonly beganAtMs: number;
   /** The last time at which an ask with `usable` above 0 (`SlotAsk`) got no slot. */
   readonly refusedAtMs: number;
+  /** The time of the last turn (`shareTurnMs`). */
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
   readonly level: number;
@@ -122,7 +122,7 @@ export interface SlotAnswer {
   readonly contention: Contention | undefined;
 }
 
-/** Always false for one usable slot. Otherwise the rule of `yieldMs` would never apply. */
+/** False if only one slot is usable, so that the rule of `yieldMs` can apply to it. */
 function areSlotsAmple({ usable, free }: SlotAsk): boolean {
   return usable > 1 && free * 2 > usable;
 }

@@ -26,7 +26,8 @@ interface RunsContext {
   readonly history?: History;
   readonly executors: readonly Executor[];
   /**
-   * Sends a frame. Does nothing without a link, or if `holds` of `Recovery` is true for the frame.
+   * Sends a frame. Does nothing without a link, or if the frame must wait in a recovery
+   * (`Recovery.holds`).
    */
   readonly send: (frame: FrameFromNode) => void;
   /** Called when the node forgets a submission. */

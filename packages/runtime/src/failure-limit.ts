@@ -6,8 +6,8 @@ export interface Sender {
   readonly address: string;
   /**
    * The id that the request claims, cut to `identityLengthMax` characters. The gateway takes it
-   * from `x-svc-tenant`, or else from `x-svc-operator`, the dispatcher from `x-svc-node`. Empty if
-   * there is none.
+   * from `x-svc-tenant`, or else from `x-svc-operator`. The dispatcher takes it from `x-svc-node`.
+   * Empty if there is none.
    */
   readonly identity: string;
 }

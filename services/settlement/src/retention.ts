@@ -16,8 +16,8 @@ export interface RetentionDeps extends Retention {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * Called with the number of old partitions that could not be dropped, or with NaN while a pass
-   * does not know this number.
+   * A pass first calls this with NaN, and then with the number of old partitions that it could not
+   * drop. The NaN stays if the pass fails before it knows the number.
    */
   readonly setPartitionsOverdue: (count: number) => void;
   readonly countEventsDeleted: (count: number) => void;

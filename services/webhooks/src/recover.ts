@@ -95,13 +95,19 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         logger.info({ count: ended.count }, 'gave up on deliveries after 72 hours');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 hours');
+        logger.warn(
+          { err: error, deliveryId },
+          'could not end a delivery whose round is 72 hours old',
+        );
         errors.push(error);
       }
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(errors, `could not end ${errors.length} deliveries after 72 hours`);
+    throw new AggregateError(
+      errors,
+      `could not end ${errors.length} deliveries whose round is 72 hours old`,
+    );
   }
 
   /**

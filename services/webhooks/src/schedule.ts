@@ -10,7 +10,9 @@ export interface Endpoint {
    * `attemptsMax` attempts, because it may return so many.
    */
   inFlight: number;
-  /** True if the endpoint may have due deliveries. A claim must then ask for the endpoint. */
+  /**
+   * True if the endpoint may have due deliveries. The next claim must then ask for its deliveries.
+   */
   due: boolean;
   /**
    * Monotonic time until which the tenant may make no attempt, because its attempts of this hour

@@ -67,7 +67,7 @@ async function submitOnce(world: World, number: number, webhookUrl: string): Pro
   });
   if (created?.status !== 201)
     throw new Error(
-      `the submission of ${name} was answered with ${created?.status} ${created?.code}`,
+      `the submission of ${name} got ${created === undefined ? 'no answer' : `the answer ${created.status} ${created.code}`}`,
     );
 }
 

@@ -3,8 +3,7 @@ import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /**
  * The median of each figure, computed separately. There are two exceptions. The memory is taken
- * from the last sample. `isAbandoned` is true if the driver abandoned more than half of the
- * schedules.
+ * from the last sample. `isAbandoned` is true if it is true in more than half of the samples.
  */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));

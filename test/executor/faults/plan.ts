@@ -14,8 +14,8 @@ type Moment =
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
   /**
-   * After one of the agent's employers has received an application. With a delay of 0, the strike
-   * begins before this employer answers.
+   * After one of the simulated employers of this agent has received an application, also from
+   * another run. With a delay of 0, the strike begins before this employer answers.
    */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 

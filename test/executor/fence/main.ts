@@ -16,8 +16,8 @@ const { values, positionals } = parseArgs({
 });
 const every = Number(values.every);
 /**
- * The limit for the number of bytes after which a request is cut. With TLS, the bytes of the
- * handshake count too.
+ * `sweep` cuts a request after 0 bytes, then after more and more, up to this many. With TLS, the
+ * bytes of the handshake count too.
  */
 const requestBytesMax = 3_000;
 /** The number of bytes between two cuts of a request is this step times `--every`. */

@@ -1,6 +1,9 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** A line of a node's log. It reports one action, and is written before the action completes. */
+/**
+ * A line of a node's log. It reports one action. The line `begun` is written after the action,
+ * every other line before the action completes.
+ */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 
 interface StartedLine {

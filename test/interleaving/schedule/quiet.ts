@@ -1,8 +1,8 @@
 import { immediatesWaiting } from '../host/host.ts';
 
 /**
- * An operation that makes real calls, such as a transaction or a call to Redis. A transaction makes
- * several: BEGIN, its statements and COMMIT.
+ * An operation on the real Postgres, Redis or disk. A transaction is one operation with several
+ * calls: BEGIN, its statements and COMMIT.
  */
 export interface Asking {
   readonly isStatement: boolean;

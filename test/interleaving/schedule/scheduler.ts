@@ -47,7 +47,8 @@ export interface Ticket {
 export interface Rates {
   /**
    * The probability that an event is delayed. For events with the treatment `slow`, it is
-   * `treatedChance` instead. If `stall` is 0, only events of stalled processes are delayed.
+   * `treatedChance` instead. If `stall` is 0, no event is delayed, except those of stalled
+   * processes.
    */
   readonly stall: number;
   /**

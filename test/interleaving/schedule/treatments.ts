@@ -1,6 +1,9 @@
 import { createRandom } from '../../simulation/random.ts';
 
-/** How one run treats all events of one name. Most names are `plain`. */
+/**
+ * How the scheduler of one run treats all events of one name. Such an event is a call, an answer or
+ * a timer. Most names are `plain`.
+ */
 type Treatment = 'slow' | 'failing' | 'plain';
 
 /** On average, one name in this many is slow, and one name in this many is failing. */

@@ -59,8 +59,8 @@ const lockWaitsSql = `
 
 const connectionsMax = 60;
 /**
- * The time between the starts of two runs. Ids contain the time, so two runs of one seed do not
- * create the same ids.
+ * By the simulated clock, the time between the starts of two runs. Ids contain the time, so two
+ * runs of one seed do not create the same ids.
  */
 const betweenRunsMs = 1_000;
 const hourMs = 3_600_000;

@@ -21,8 +21,8 @@ declare global {
 }
 
 /**
- * The most characters of a statement that is recorded. Longer ones are left out, because they only
- * insert the data of a test.
+ * The most characters of an SQL statement that is recorded. Longer ones are left out, because they
+ * only insert the data of a test.
  */
 const statementCharactersMax = 20_000;
 const statementsMax = 5_000;

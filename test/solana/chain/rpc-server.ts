@@ -12,7 +12,10 @@ interface RpcFaults {
   listMax: number | null;
   readonly hidden: Set<string>;
   readonly notFound: Set<string>;
-  /** If true, the server shows unfinalized transactions for every commitment. */
+  /**
+   * If true, the server shows unfinalized transactions even to a call that asks for `finalized`
+   * ones.
+   */
   ignoresCommitment: boolean;
   shufflesLists: boolean;
   hangs: boolean;

@@ -68,7 +68,7 @@ export function addWebhookCommands(webhook: Command): void {
       }),
     );
   addCommand(webhook, 'redeliver', {
-    does: 'send a delivery again now, and begin a new round of attempts if it has ended; a tenant that polls the endpoint can read the event again',
+    does: 'send a delivery again now; if the delivery has ended, a new round of attempts begins; at a poll endpoint, nothing is sent, but the tenant can read the event again',
     examples: ['svc webhook redeliver dlv_…'],
   })
     .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
@@ -149,7 +149,7 @@ async function sendAgain(
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
       throw new Refusal(
-        'The URL of this delivery is missing or disabled. If it is the URL of the settings, set it with `svc tenant update tnt_… --webhook-url`. If it is the URL of a webhook endpoint, only the tenant can set it. Two kinds of deliveries cannot be sent again: those to a deleted endpoint, and the last `settings.changed` to a URL that was then replaced or cleared.',
+        'The URL of this delivery is missing or disabled. If it is the URL of the settings, set it with `svc tenant update tnt_… --webhook-url`. If it is the URL of a webhook endpoint, only the tenant can set it. If the endpoint was deleted, or if the event told an old URL about its replacement, the delivery cannot be sent again.',
       );
     case 'in_progress':
       throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');

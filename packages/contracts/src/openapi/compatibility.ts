@@ -4,8 +4,8 @@ import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from './rea
 import { compareSchemas } from './schema-compatibility.ts';
 
 /**
- * Lists the changes that would break clients of the frozen document: in its endpoints under /v1/,
- * its webhooks and its shared error responses (CONTRACT 0).
+ * Compares the endpoints under /v1/, the webhooks and the shared error responses with those of the
+ * frozen document (CONTRACT 0). Returns the changes that would break its clients.
  */
 export function breakingChanges(frozen: unknown, present: unknown): string[] {
   const context: Comparison = { frozen, present, found: [] };

@@ -41,7 +41,7 @@ export const logMembers = {
   name: 'the name of the periodic task',
   needed: 'the old partitions that are still needed: table, begin and end',
   nodeId: 'the node, `nod_…`',
-  operatorId: 'the operator who asked, `op_…`',
+  operatorId: 'the operator who signed the request, `op_…`',
   outcome: 'the type of the outcome frame',
   pauseMs: 'milliseconds until the next try',
   port: 'the port for tenants or nodes',

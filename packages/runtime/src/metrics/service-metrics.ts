@@ -11,8 +11,8 @@ export const serviceMetrics = {
       status: 'the HTTP status, or `none`',
     },
     help: 'Duration of requests whose headers could be parsed, except `CONNECT`. The count is the number of these requests',
-    // The lowest bounds are for reads that caches answer. The highest are for creations that wait
-    // for the dispatch deadline.
+    // The lowest bounds are for reads that are answered from a cache. The highest are for creations
+    // that wait for the dispatch deadline.
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10],
   },
   svc_gateway_requests_in_flight: {

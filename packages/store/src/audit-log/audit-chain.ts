@@ -174,8 +174,7 @@ async function walkChain(
     if (page.length < rowsPerPage) break;
   }
   for (const one of known) {
-    if (one.position > (head?.position ?? 0n))
-      faults.push({ kind: 'cut_off', position: one.position });
+    if (one.position > position) faults.push({ kind: 'cut_off', position: one.position });
   }
   return { entries, head, faults };
 }

@@ -7,8 +7,8 @@ import { reported, type Shared } from './shared-statements.ts';
 import type { Store } from './store.ts';
 
 /**
- * If enough inputs wait and `sizeMax` allows it, a batch takes at least this many, because one more
- * statement costs more than a longer wait.
+ * A batch takes at least this many of the waiting inputs, if so many wait and `sizeMax` allows it.
+ * Two smaller statements would cost more than one.
  */
 const batchShareMin = 16;
 /** The most inputs that wait in one batcher. Further calls are rejected with `BatchOverflow`. */

@@ -87,8 +87,9 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if the query may have had an effect although it failed: for each error of `isUnavailable`
- * except a lock time-out. A lock time-out proves that the statement had no effect.
+ * True for each error of `isUnavailable` except a lock time-out, which proves that the statement
+ * had no effect. After any other of these errors, the caller must assume that the query may have
+ * had an effect.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;

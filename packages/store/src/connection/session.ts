@@ -7,8 +7,8 @@ import { statementName } from './query.ts';
  * (decision 34).
  */
 export const roleSettings: Readonly<Record<string, string>> = {
-  // Every session uses UTC. The typed client ignores the offset of a time, and Postgres adds days
-  // in the time zone of the session.
+  // Every session uses UTC, because Prisma ignores the UTC offset of a time, and because Postgres
+  // adds days in the time zone of the session.
   TimeZone: 'UTC',
   // A commit must be on disk before the service answers, also on a synchronous standby if there is
   // one.

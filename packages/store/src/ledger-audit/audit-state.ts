@@ -53,8 +53,8 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault is removed at the end of a later pass of the kind `by`
-   * during which it was not found again. `saveWholeAudit` replaces all faults except
+   * At most `faultsMax` faults. A fault is removed at the end of a later pass of the same kind
+   * (`FoundFault.by`) that did not find it again. `saveWholeAudit` replaces all faults except
    * `checkpoint_forged` and `audit_state_forged`.
    */
   readonly faults: readonly FoundFault[];

@@ -161,7 +161,7 @@ test('what was changed behind a checkpoint is found by the full pass, as by an a
     'held_differs_from_holds',
     'in_flight_differs_from_holds',
   ]);
-  // Waits until two full passes have ended, because the first one may have read a part of the
+  // Audits until two full passes have ended, because the first one may have read a part of the
   // ledger before `corrupt` changed it.
   for (let parts = 0, ended = 0; ended < 2; parts += 1) {
     const before = await readLedgerAudit(fixture.store);

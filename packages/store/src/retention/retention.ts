@@ -114,8 +114,8 @@ export async function expiredEventsBefore(store: Store, deliveryDays: number): P
 }
 
 /**
- * Deletes a page of the events older than `before`, the oldest first, except those that may have a
- * delivery. Throws if `before` is less than 30 days ago.
+ * Deletes a page of the events older than `before`, the oldest first, except those to which a
+ * stored delivery may belong. Throws if `before` is less than 30 days ago.
  */
 export async function deleteExpiredEvents(
   store: Store,

@@ -65,9 +65,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if in separate calls (decision 9). Exception: if a hold is refused, later
- * holds with its tenant, key and epoch get `key_taken`. If another statement takes a key meanwhile,
- * a batch of several holds throws and places none.
+ * Places the holds as if in separate calls (decision 9). But of several with the same tenant, key
+ * and epoch, only the first is tried; the others get `key_taken`. If another statement takes a key
+ * meanwhile, a batch throws and places none.
  */
 export async function holdSubmissions(
   store: Store,

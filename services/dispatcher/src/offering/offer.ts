@@ -32,7 +32,7 @@ export interface OfferEnd {
 
 export interface Offering {
   readonly beganAtMs: number;
-  /** The approximate time at `beganAtMs`, by the clock of the database. */
+  /** The same moment as `beganAtMs`, by the clock of the database. It is approximate. */
   readonly beganAt: Date;
   /** The dispatch deadline. Offers that are open at this time expire. */
   readonly deadlineMs: number;

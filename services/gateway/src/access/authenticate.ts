@@ -23,8 +23,8 @@ export type Principal =
       readonly keyId: string;
       /**
        * True if the credentials were loaded less than `keysTtlMs` ago. Otherwise their epoch may be
-       * out of date. Then a hold or recent credentials must confirm the epoch before an answer is
-       * sent.
+       * out of date. An answer is then sent only after the statement of a hold, or recent
+       * credentials, has confirmed the epoch.
        */
       readonly isRecent: boolean;
     }

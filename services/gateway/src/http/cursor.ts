@@ -9,7 +9,7 @@ export interface CursorPosition {
    */
   readonly id: string;
   /**
-   * For `submissions`, the creation time of the item. For `transactions`, the hidden number of the
+   * For `submissions`, the creation time of the item. For `transactions`, the masked number of the
    * ledger entry (`statement-cursor.ts`). For `events`, a position among the events of the
    * endpoint. Otherwise 0.
    */

@@ -15,8 +15,7 @@ export interface SignatureToRead {
   readonly signature: string;
   readonly slot: number;
   /**
-   * The reference for which `askForReference` found the signature. Null if a list of the token
-   * account found it.
+   * The reference for which `askForReference` found the signature. Null if `listAccount` found it.
    */
   readonly reference: string | null;
 }

@@ -40,8 +40,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
     return;
   }
   declared.names.push(name);
-  // Python evaluates the alias at import, so the classes of its anonymous objects must precede it.
-  // `text` adds these classes to `declared`.
+  // Any other type becomes an alias (`name = type`). Python evaluates it at import, so the classes
+  // of its anonymous objects must come first. `text` adds them to `declared`.
   const lines = [`${name} = ${text(declared, shape, name)}`];
   if (doc !== '') lines.push(docString(doc, ''));
   declared.lines.push(`${lines.join('\n')}\n`);

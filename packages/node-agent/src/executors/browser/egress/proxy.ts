@@ -116,8 +116,8 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // After a whole answer the slot (`Seal`) is not ended. Other connections therefore wait until
-  // `release` instead of being refused.
+  // While the slot (`Seal`) is used, other connections wait. After `endSlot`, they are refused.
+  // After a whole answer the slot stays used, so that they wait until `release`.
   if (!isWhole) endSlot(entry);
 }
 

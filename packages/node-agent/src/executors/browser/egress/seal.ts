@@ -5,9 +5,9 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * The first connection that matches `to` takes the slot. While `slot` is `free`, a plain HTTP
-   * `OPTIONS` request (CORS preflight) to the same host and port passes. All others wait. Once
-   * `slot` is `ended`, all are refused.
+   * Only the first connection that matches `to` passes. Before it, a plain HTTP `OPTIONS` request
+   * (CORS preflight) to the same host and port passes too. All other connections wait. They are
+   * refused as soon as `slot` is `ended`.
    */
   | {
       readonly kind: 'sealed';

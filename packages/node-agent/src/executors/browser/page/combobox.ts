@@ -9,8 +9,8 @@ import type { ListboxReport } from './in-page/reports.ts';
 /** The longest time that one call of `awaitListboxOf` waits for the options to change. */
 const waitMs = 120;
 /**
- * The longest wait for the wanted option after a click or ArrowDown on the combobox. While
- * `isAsking` is true, `searchedMsMax` applies.
+ * The longest wait for the wanted option after a click or ArrowDown on the combobox. While the page
+ * waits for an answer of its server (`isAsking`), `searchedMsMax` applies.
  */
 const openedMsMax = 1_500;
 /** The longest wait for the wanted option after typing, or while `isAsking` is true. */

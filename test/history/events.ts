@@ -25,7 +25,8 @@ export function checkEvents(history: History): Verdict[] {
   const ended = [...endings].filter(([, { status }]) => status !== undefined);
   return [
     {
-      guarantee: 'an event reaches only a URL that was in force at some time between the event's cause and its arrival',
+      guarantee:
+        'an event reaches only a URL that was in force at some time between cause and arrival of the event',
       count: webhooks.length,
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },

@@ -49,8 +49,8 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * Becomes true when a batch does not reach the dispatcher but a single message does. Then stays
-   * true, because a dispatcher gets a new id at each start.
+   * Becomes true when a batch does not reach the dispatcher but a single message does. It then
+   * stays true: a later version of the dispatcher has a new id, and so a new `Target`.
    */
   isWithoutBatches: boolean;
 }

@@ -7,7 +7,7 @@ const retryMs = 1_000;
 export interface Subscription {
   /**
    * True if Redis has accepted the subscription and the connection is usable. After a reconnect,
-   * this is true a moment before the subscription is renewed.
+   * this becomes true a moment too early, because the subscription is not renewed yet.
    */
   isListening(): boolean;
   /**

@@ -8,8 +8,8 @@ import type { SpanAttributes } from './tracing.ts';
  */
 type Belongs =
   /**
-   * A step of a submission, or of an event if `isSubmission` is false. In a submission's trace, one
-   * step can be the parent of another. The span of an event has no parent step.
+   * A step of a submission, or of an event if `isSubmission` is false. A step of a submission can
+   * have another step as its parent (`parentOf`). A step of an event has none.
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**

@@ -8,7 +8,10 @@ import { arrivalsMs, type Schedule } from './schedule.ts';
 
 /** The most connections to each gateway. If all are in use, a request waits until one is free. */
 const connectionsMax = 256;
-/** The driver stops sending when this many requests are unanswered, because each takes memory. */
+/**
+ * If this many requests are unanswered, the driver abandons the rest of the schedule, because each
+ * request takes memory.
+ */
 const unansweredMax = 1_000;
 
 /**

@@ -85,8 +85,8 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * Compares the first system, which has many rows, with the second, which has few. Each figure has
- * the ratios of one shape only: the shape with the greatest median ratio.
+ * The ratios of the first system, which has many rows, to the second, which has few. Each figure
+ * counts only the load (`Shape`) with the greatest median ratio.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([

@@ -1,8 +1,8 @@
 /**
- * SQL for rows of past months. In `source`:
+ * SQL for rows of past months. Parameters of the statements with `source`:
  *
  * - `$1`: tenant ids.
- * - `$2`, `$3`: `n` of the first and last submission to write.
+ * - `$2`, `$3`: the numbers of the first and last submission.
  * - `$4`: count of all submissions.
  * - `$5`: a tenant's first balance in micros.
  * - `$6`: count of tenants.

@@ -182,8 +182,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 
 /**
  * Each old variant must have a compatible new variant. An answer with variants must not get
- * additional ones. Exception: if each old variant of an answer has a `code` or `type` with a
- * `const`, variants may be added, or all variants removed.
+ * additional ones. If each old variant of an answer has a `code` or `type` with a `const`, it may
+ * get additional ones, or lose all.
  */
 function compareVariants(
   context: Comparison,

@@ -27,8 +27,8 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
 }
 
 /**
- * `sealed` contains the key of request hashes. This value is resealed last, and sealing it needs
- * the master key. So the phase is `bound` if the value is sealed for its complete place.
+ * `sealed` is the sealed key of request hashes, which `endReseal` reseals after all other values.
+ * So if it has the present version, all values have it, and the phase is `bound`.
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';

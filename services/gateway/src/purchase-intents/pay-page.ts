@@ -55,7 +55,8 @@ function isPaidInFull({ paidUsdcMicros, amountUsdcMicros }: PurchaseIntent): boo
 }
 
 function statusText(intent: PurchaseIntent): string {
-  // A full payment grants no credits if the balance would then exceed its limit.
+  // A full payment grants no credits if the balance would then exceed its limit, or if the payment
+  // came or was found too late.
   if (intent.status !== 'confirmed' && isPaidInFull(intent)) {
     return 'Paid, but the credits could not be added. Contact the service.';
   }

@@ -4,8 +4,8 @@ import { formats, members, parameters, standardFormats } from './members.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Adds descriptions, examples and formats to the members of a schema. In a response, each list of
- * values also allows any other string.
+ * Adds descriptions, examples and formats to the members of a schema. In a response, each `enum`
+ * also allows any other string.
  */
 export function annotated(
   schema: unknown,

@@ -4,8 +4,9 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /**
- * Starts Chromium or Google Chrome. If neither is installed, uses Debian's Chromium, which is
- * downloaded if it is missing, or throws if it cannot. Closing the browser removes its profile.
+ * Starts Chromium or Google Chrome. If neither is installed, starts Debian's Chromium, and
+ * downloads it first if it is missing. Throws if the download fails. Closing the browser removes
+ * its profile.
  */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({

@@ -32,7 +32,7 @@ export function checkEvents(history: History): Verdict[] {
     },
     {
       guarantee:
-        'the end of a submission has at most one event, which arrives if the tenant has a URL at the end and at all later times',
+        'the end of a submission has at most one event, which arrives if the tenant has a URL when the submission ends and at all later times',
       count: ended.length,
       violations: [
         ...repeated(webhooks),

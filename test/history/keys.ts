@@ -180,9 +180,9 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // Each of these answers is a refusal. If the request nevertheless created a submission, the
-    // submission was rejected before the answer. So the request can have had the key only before
-    // its answer.
+    // Each of these answers is a refusal of `one`. If `one` nevertheless created a submission, the
+    // submission was rejected before the answer. So `one` can have had the key only before its
+    // answer.
     case 'conflict':
     case 'taken':
     case 'refused':

@@ -229,7 +229,7 @@ test('an operator cancels a run: full refund, the node stops, the event names wh
   expect(await client.getSubmission(submissionId)).toMatchObject({ status: 'cancelled' });
   const again = await svc.run(['submission', 'cancel', submissionId]);
   expect(again).toMatchObject({ code: 1, stdout: '' });
-  expect(again.stderr).toContain('ended already');
+  expect(again.stderr).toContain('has ended: it is cancelled');
   const shown = await svc.json('submission', 'show', submissionId);
   expect(shown).toMatchObject({
     ...(await client.getSubmission(submissionId)),

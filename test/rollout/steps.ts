@@ -4,9 +4,9 @@ import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
 /**
- * The phases of a run. In `quiet`, `Balancer.open` first starts the usual processes; then no
- * process starts or ends. `rolled` replaces the processes one by one. `scaled` changes their
- * number.
+ * The phases of a run. In `quiet`, `Balancer.open` first scales each service to the usual number.
+ * Then no process starts or ends. `rolled` replaces the processes one by one. `scaled` changes
+ * their number.
  */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 

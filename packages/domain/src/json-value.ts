@@ -8,8 +8,8 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
  */
 
 /**
- * All spellings of a value have the same text (CONTRACT 3), except numbers with exponents over
- * 1,000 characters. Members of the same name keep their order.
+ * Returns the same text for all spellings of a value (CONTRACT 3), except for numbers whose
+ * exponent has more than 1,000 characters. Members of the same name keep their order.
  */
 export function canonicalText(node: JsonNode): string {
   const writer = { text: '' };

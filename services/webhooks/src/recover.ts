@@ -95,10 +95,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         logger.info({ count: ended.count }, 'gave up on deliveries after 72 hours');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn(
-          { err: error, deliveryId },
-          'could not end a delivery whose round is 72 hours old',
-        );
+        logger.warn({ err: error, deliveryId }, 'could not give up on a delivery after 72 hours');
         errors.push(error);
       }
       if (afterAged === null) break;
@@ -106,7 +103,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (errors.length === 0) return;
     throw new AggregateError(
       errors,
-      `could not end ${errors.length} deliveries whose round is 72 hours old`,
+      `could not give up on ${errors.length} deliveries after 72 hours`,
     );
   }
 

@@ -10,9 +10,7 @@ export interface Endpoint {
    * `attemptsMax` attempts, because it may return so many.
    */
   inFlight: number;
-  /**
-   * True if the endpoint may have due deliveries. The next claim must then ask for its deliveries.
-   */
+  /** True if the endpoint may have due deliveries that no claim has asked for yet. */
   due: boolean;
   /**
    * Monotonic time until which the tenant may make no attempt, because its attempts of this hour

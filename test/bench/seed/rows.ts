@@ -1,10 +1,10 @@
 /**
- * SQL for rows of past months. Parameters of the statements with `source`:
+ * SQL for rows of past months. Parameters of `source`:
  *
  * - `$1`: tenant ids.
- * - `$2`, `$3`: the numbers of the first and last submission.
- * - `$4`: count of all submissions.
- * - `$5`: a tenant's first balance in micros.
+ * - `$2`, `$3`: first and last submission number.
+ * - `$4`: count of submissions.
+ * - `$5`: first balance of a tenant in micros.
  * - `$6`: count of tenants.
  * - `$7`: now.
  */

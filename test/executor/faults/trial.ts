@@ -35,7 +35,8 @@ export interface TrialReport {
 }
 
 /**
- * The assumed duration of a run, until its lane has measured an undisturbed run with the same ATS.
+ * The assumed duration of a run, until its lane (an agent and its employers) has measured an
+ * undisturbed run with the same ATS.
  */
 const usualMsDefault = 2_500;
 

@@ -1,8 +1,8 @@
 import { createRandom } from '../../simulation/random.ts';
 
 /**
- * How the scheduler of one run treats all events of one name. Such an event is a call, an answer or
- * a timer. Most names are `plain`.
+ * How the scheduler of one run treats all events of one name. An event is, for example, a call, an
+ * answer, a frame or a job. Most names are `plain`.
  */
 type Treatment = 'slow' | 'failing' | 'plain';
 

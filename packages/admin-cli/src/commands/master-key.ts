@@ -101,8 +101,8 @@ async function resealAll(
   options: RotateOptions,
 ): Promise<readonly ResealedColumn[]> {
   await beginReseal(store);
-  // The passes leave out the table `environment`. After its value has left the format of the
-  // previous version, services refuse values in that format. `endReseal` therefore reseals it.
+  // The passes leave out the table `environment`. As soon as its value is in the present format,
+  // services refuse values in the previous one. So `endReseal` reseals it last.
   const columns = sealedColumns.filter(({ table }) => table !== 'environment');
   const total = await resealPass(store, columns, options);
   // Before the phase `bound`, services may still write values in the format of the previous
@@ -118,7 +118,8 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
-  // The phase is now `bound`. This pass reseals the value of `environment` with the first key.
+  // If the phase was `bound` from the start, `endReseal` did not run, and this pass reseals the
+  // value of `environment`.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

@@ -142,7 +142,7 @@ function reasonOf(intent: PurchaseIntent): string | null {
           : `it expired, and ${part}; a payment within its grace still counts`;
       }
       return intent.paidUsdcMicros > 0n
-        ? `a payment was found only after the intent was closed: it came after its grace, or it was found late; ${assign}`
+        ? `a payment was found only after the intent was closed: the payment came after the grace of the intent, or it came in time but was found too late; ${assign}`
         : 'its grace ended, and no payment was found';
   }
 }

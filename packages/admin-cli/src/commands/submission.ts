@@ -129,7 +129,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   switch (outcome.kind) {
     case 'terminal':
       throw new Refusal(
-        `The submission has ended already: it is ${outcome.state}. This command did not cancel it.`,
+        `The submission has ended: it is ${outcome.state}. This command did not cancel it.`,
       );
     case 'cancelled':
       if (!isNotified) {

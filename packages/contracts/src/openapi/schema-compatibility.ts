@@ -181,9 +181,9 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. An answer with variants must not get
- * additional ones. If each old variant of an answer has a `code` or `type` with a `const`, it may
- * get additional ones, or lose all.
+ * Each old variant must have a compatible new variant. An answer with variants must not get more
+ * variants. Exception: if each old variant of an answer has a `code` or `type` with a `const`, the
+ * answer may get more variants, or none at all.
  */
 function compareVariants(
   context: Comparison,

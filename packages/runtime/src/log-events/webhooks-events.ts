@@ -28,7 +28,7 @@ export const webhooksEvents = {
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),
   'webhooks.exhaustion_failed': warn(
-    'could not end a delivery whose round is 72 hours old',
+    'could not give up on a delivery after 72 hours',
     ['err', 'deliveryId'],
     actions.retried,
   ),

@@ -9,7 +9,7 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
  * The pass over the entries after each account's checkpoint. Accounts share one sequence: entry 6
- * of one may commit before entry 5 of another. If they shared a checkpoint too, it could then be at
+ * of one account may commit before entry 5 of another. A common checkpoint could then already be at
  * 6, and the pass would miss entry 5.
  */
 

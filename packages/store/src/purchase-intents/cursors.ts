@@ -122,9 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Stores a database time before which the last listing did not begin. The listing must have reached
- * back to the cursor (decision 32), and its signatures must be processed. Writes nothing if another
- * watcher has taken over.
+ * Stores `at`. The last listing began at this database time or later. It must have reached back to
+ * the cursor (decision 32), and its signatures must be processed. Writes nothing if another watcher
+ * has taken over.
  */
 export async function noteListed(
   store: Store,

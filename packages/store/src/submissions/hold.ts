@@ -66,8 +66,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places the holds as if in separate calls (decision 9). But of several with the same tenant, key
- * and epoch, only the first is tried; the others get `key_taken`. If another statement takes a key
- * meanwhile, a batch throws and places none.
+ * and epoch, only the first is tried; the others get `key_taken`. If another call takes a key
+ * meanwhile, several holds throw and place none.
  */
 export async function holdSubmissions(
   store: Store,

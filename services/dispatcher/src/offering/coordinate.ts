@@ -165,9 +165,9 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
-  // The commit of an accept has stored the records of the accepted offer and of the offers that had
-  // ended before it was made (`OpenOffer.before`). If `after` has more records, `recordAll` must
-  // store them.
+  // The commit of an accept has stored the record of the accepted offer, and those of offers that
+  // had ended before that offer was made (`OpenOffer.before`). If `after` has more records,
+  // `recordAll` must store them.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);

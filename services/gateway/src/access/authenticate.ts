@@ -23,8 +23,8 @@ export type Principal =
       readonly keyId: string;
       /**
        * True if the credentials were loaded less than `keysTtlMs` ago. Otherwise their epoch may be
-       * out of date. An answer is then sent only after the statement of a hold, or recent
-       * credentials, has confirmed the epoch.
+       * out of date. An answer is then sent only if the SQL of the hold has found the same epoch in
+       * the account, or if recently loaded credentials have it.
        */
       readonly isRecent: boolean;
     }

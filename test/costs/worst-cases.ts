@@ -142,7 +142,7 @@ export const worstForms: readonly WorstCase[] = [
     body: numbered(formRoom, (index) => index.toString(36), '&'),
   },
   {
-    name: 'a form whose value has only percent-escapes',
+    name: 'a form of one field, whose value is only percent-escapes',
     headers: formType,
     body: `name=${repeated('%25', formRoom)}`,
   },

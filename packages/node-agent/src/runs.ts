@@ -282,7 +282,7 @@ export class NodeRuns {
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
       // The work is done, so the node reports the result even if the run should have stopped. The
-      // service stores the result of such a run as a late outcome.
+      // service then records a late outcome.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {
       await this.#confirmStop(submissionId, usage);

@@ -29,7 +29,7 @@ const prioritiesMax = 3;
  */
 const priorityUnit = 0x1_0000_0000;
 
-/** Reads the status of each queue of the catalogue. Throws if Redis is unreachable. */
+/** Reads the status of each queue in `queueKeys`. Throws if Redis is unreachable. */
 export async function readQueueStatus(redis: Redis, prefix: string): Promise<QueueStatus[]> {
   return Promise.all(queueKeys.map((key) => withQueue(redis, prefix, key, statusOf)));
 }

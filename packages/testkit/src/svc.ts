@@ -39,7 +39,7 @@ function posted(socketPath: string, body: string): Promise<string> {
     const asked = request({ socketPath, method: 'POST', agent: false }, (response) => {
       const answer = text(response);
       if (response.statusCode === 200) return resolve(answer);
-      answer.then((why) => reject(new Error(`svc did not run: ${why}`)), reject);
+      answer.then((why) => reject(new Error(`svc gave no answer: ${why}`)), reject);
     });
     asked.on('error', reject);
     asked.end(body);

@@ -28,7 +28,7 @@ export interface World {
 
 /**
  * The interval of the reconciler, which also reads whether the webhook queue is paused. It is short
- * so that the deliverer stops soon after a pause.
+ * so that the deliverer soon makes no more attempts when the queue is paused.
  */
 const reconcileIntervalMs = 100;
 

@@ -129,7 +129,7 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
     const effect =
       overlapMs === 0
         ? `All earlier secrets of ${wireId} stop working within 2 s.`
-        : `If two secrets of ${wireId} are valid, the older one stops working within 2 s.`;
+        : `If ${wireId} has two valid secrets now, the older one stops working within 2 s.`;
     await confirm(
       `${effect} If the node still uses a secret that stops working, it loses its link and cannot reconnect. Go on?`,
       options,

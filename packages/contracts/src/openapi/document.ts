@@ -155,7 +155,7 @@ function examplesObject(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-/** If an answer and problems have the same status, only the answer is described (`/ready`, 503). */
+/** If an answer and problems have the same status, only the answer is described. */
 function responsesObject(operation: OperationDefinition): object {
   const responses: Record<string, { content?: object }> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {

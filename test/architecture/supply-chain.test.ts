@@ -25,7 +25,9 @@ interface Bom {
   readonly components: readonly Component[];
 }
 
-/** Runs `pnpm run sbom` with an unreachable registry. */
+/**
+ * Runs the command of the script `sbom` with an unreachable registry and a temporary output file.
+ */
 async function sbom(): Promise<Bom> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-sbom-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -27,7 +27,10 @@ export interface HostsReport {
   readonly readiness: Judgement;
 }
 
-/** Runs the trial. The caller's process must be in the network namespace of the tenants. */
+/**
+ * Cuts the network between hosts as `options` say, under load, and audits the result. The caller's
+ * process must be in the network namespace of the tenants.
+ */
 export async function runHosts(
   run: string,
   options: HostsOptions,

@@ -8,8 +8,8 @@ import { DirectoryInUse } from './lock.ts';
  */
 
 async function collectGarbage(): Promise<void> {
-  // After a file handle is garbage-collected, Node.js closes its file in a later turn of the event
-  // loop.
+  // Node.js closes a file when its handle is garbage-collected. One collection can be too early,
+  // because a pending promise may still refer to the handle.
   for (let turn = 0; turn < 10; turn += 1) {
     globalThis.gc?.();
     await nextTurn();

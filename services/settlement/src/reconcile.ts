@@ -167,7 +167,7 @@ async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<
     const id = toWireId('sub', submissionId);
     deps.logger.warn(
       { err: error, submissionId: id },
-      'could not ask the dispatchers to cancel a failed submission on its node',
+      'could not ask the dispatchers to stop the work on a failed submission at its node',
     );
   }
 }

@@ -41,7 +41,7 @@ function deadLetters({ deadLetters: count }: Deployment): Finding {
   return fault(
     'dead letters',
     `${count} rows cannot be reconciled`,
-    'Read the errors of these rows in `svc status`, and remove their causes. Then run `svc queue retry-failed settlement` (or `webhook`).',
+    'Read the errors of these rows in `svc status`, and remove their causes. Then run `svc queue retry-failed settlement` for submissions, and `svc queue retry-failed webhook` for deliveries.',
   );
 }
 

@@ -39,7 +39,7 @@ export const listenCommand: CommandSpec = {
     {
       name: 'name',
       value: 'name',
-      does: 'keep the webhook endpoint and its position in the events when the command stops; the next start with this name continues there',
+      does: 'keep the webhook endpoint of this name when the command stops; the next start with the name continues after the last event',
     },
   ],
 };

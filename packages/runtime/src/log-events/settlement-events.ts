@@ -28,7 +28,7 @@ export const settlementEvents = {
     actions.retried,
   ),
   'settlement.cancel_not_announced': warn(
-    'could not ask the dispatchers to cancel a failed submission on its node',
+    'could not ask the dispatchers to stop the work on a failed submission at its node',
     ['err', 'submissionId'],
     'Nothing: the node gets `cancel` when it next sends `start` or `usage`. If the line repeats, check Redis.',
   ),

@@ -109,10 +109,14 @@ test('a rewritten chain matches neither the sealed head nor one noted elsewhere'
 
 test('a log that was truncated before the sealed head is found', async () => {
   const fixture = await tamperable();
-  expect(await sealAuditHead(fixture.store)).toMatchObject({ entries: 5, faults: [] });
-  await fixture.database.query('DELETE FROM audit_log WHERE id > 3');
-  await fixture.database.query('DELETE FROM audit_chain WHERE position > 3');
-  expect(await faultsOf(fixture)).toEqual([{ kind: 'cut_off', position: 5n }]);
+  const { store, database } = fixture;
+  expect(await sealAuditHead(store)).toMatchObject({ entries: 5, faults: [] });
+  await database.query('DELETE FROM audit_log WHERE id > 3');
+  await database.query('DELETE FROM audit_chain WHERE position > 3');
+  const cutOff = [{ kind: 'cut_off', position: 5n }];
+  expect(await faultsOf(fixture)).toEqual(cutOff);
+  // The chain still has the position of a head that was noted earlier.
+  expect((await sealAuditHead(store, { position: 3n, hash: 'earlier' })).faults).toEqual(cutOff);
 });
 
 test('a head that the service did not seal is refused, and a missing one is reported', async () => {

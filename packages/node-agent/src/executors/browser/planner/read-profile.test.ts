@@ -32,6 +32,7 @@ describe('what a payload must be', () => {
     ['', 'The payload is not valid JSON.'],
     ['[]', 'The payload must be an object.'],
     [`"${'x'.repeat(bodyBytesMax)}"`, 'The payload has more than 262144 bytes.'],
+    [`"${'é'.repeat(bodyBytesMax / 2)}"`, 'The payload has more than 262144 bytes.'],
     ['{}', 'applicationUrl must be an http or https URL.'],
     ['{"applicationUrl":"file:///etc/passwd"}', 'applicationUrl must be an http or https URL.'],
     ['{"applicationUrl":"https://a.example"}', 'atsType must be a string.'],

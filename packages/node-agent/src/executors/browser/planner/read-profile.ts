@@ -24,7 +24,7 @@ const validateProfile = compileSchema(ProfileSchema);
  * `JSON.parse` loses digits of numbers.
  */
 export function readProfile(payloadText: string): ProfileReading {
-  if (payloadText.length > bodyBytesMax) {
+  if (Buffer.byteLength(payloadText) > bodyBytesMax) {
     return invalid(`The payload has more than ${bodyBytesMax} bytes.`);
   }
   const parsing = parseJsonDocument(payloadText);

@@ -71,9 +71,9 @@ const localHosts = ['', 'localhost', '127.0.0.1', '[::1]'];
 export function isLocal(url: string): boolean {
   const [, authority = '', query = ''] =
     /^[a-z+]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/.exec(url) ?? [];
-  const hosts = new URLSearchParams(query).get('host') ?? authority;
+  const hosts = new URLSearchParams(query).get('host') ?? decodeURIComponent(authority);
   return hosts.split(',').every((host) => {
     const name = host.replace(/:\d+$/, '');
-    return localHosts.includes(name) || decodeURIComponent(name).startsWith('/');
+    return localHosts.includes(name) || name.startsWith('/');
   });
 }

@@ -60,12 +60,15 @@ test('an error is logged with name, message, code, stack and causes, and no othe
   const error = Object.assign(new TypeError('outer', { cause }), {
     options: { headers: { authorization: 'hunter2' }, body: 'hunter2' },
   });
-  const line = logged((logger) => logger.error({ err: error }, 'failed'));
-  expect(line['err']).toMatchObject({
+  const attempts = [{ error }];
+  const line = logged((logger) => logger.error({ err: error, attempts }, 'failed'));
+  const described = {
     type: 'TypeError',
     message: 'outer',
     cause: { type: 'Error', message: 'refused', code: 'ECONNREFUSED' },
-  });
+  };
+  expect(line['err']).toMatchObject(described);
+  expect(line['attempts']).toMatchObject([{ error: described }]);
   expect(JSON.stringify(line)).not.toContain('hunter2');
 });
 

@@ -56,7 +56,8 @@ function redactMembers(value: object, depth: number): Record<string, unknown> {
 function redactValue(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Error || value instanceof Date) return value;
+  if (value instanceof Date) return value;
+  if (value instanceof Error) return describeError(value);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (depth >= depthMax) return '[deeper]';
   if (Array.isArray(value)) {
@@ -68,14 +69,16 @@ function redactValue(value: unknown, depth: number): unknown {
 /**
  * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
  * Cuts deep objects and long lists, turns bigints into texts, and binary data into its length.
- * Leaves errors and dates unchanged.
+ * Describes errors, except the outermost `err`, which the logger describes. Leaves dates unchanged.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);
   const isSimple =
     names.length <= membersMax &&
     names.every((name) => isSimpleValue(fields[name]) && !redactedNames.has(name.toLowerCase()));
-  return isSimple ? fields : redactMembers(fields, 0);
+  if (isSimple) return fields;
+  const { err } = fields;
+  return { ...redactMembers(fields, 0), ...(err instanceof Error && { err }) };
 }
 
 function isSimpleValue(value: unknown): boolean {

@@ -5,7 +5,7 @@ import { createTestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Tests migrations that move rows, on a database that has rows. */
+/** Tests migrations that change data, on a database that has rows. */
 
 const folder = path.join(import.meta.dirname, 'migrations');
 const migrations = readdirSync(folder).filter((name) => /^\d/.test(name));

@@ -65,7 +65,7 @@ for (const submission of submissions) {
   }
 }
 
-// 3. Your records: the service knows each of them.
+// 3. Your records that the service does not know.
 for (const { key } of records
   .prepare('SELECT key FROM submissions WHERE created_at >= ?')
   .all(since)) {

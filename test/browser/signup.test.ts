@@ -97,7 +97,7 @@ test("the webhook endpoint that it shows runs as pasted, and accepts only the se
   };
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-webhook-'));
   const file = path.join(dir, 'webhook.mjs');
-  writeFileSync(file, await copied(page, 'the webhook endpoint'));
+  writeFileSync(file, await copied(page, 'the webhook receiver'));
   const port = await freePort();
   const endpoint = spawn(process.execPath, [file], { env: { PORT: `${port}` } });
   onTestFinished(async () => {

@@ -33,7 +33,7 @@ export interface PostgresNode {
    * a standby of `primary`.
    */
   copyFrom(primary: PostgresNode): Promise<void>;
-  /** Runs one statement as the owner, and returns its rows. */
+  /** Runs one statement as the superuser `postgres`, and returns its rows. */
   query(sql: string): Promise<Record<string, unknown>[]>;
 }
 

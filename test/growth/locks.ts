@@ -11,7 +11,10 @@ export interface LockTimes {
    * milliseconds.
    */
   holdMs: number;
-  /** Like `waitMs` and `holdMs`, but without the time in which the sampling stalled (`turnMs`). */
+  /**
+   * Like `waitMs` and `holdMs`, but without the stalls of the sampling. The constant `turnMs` says
+   * what counts as a stall.
+   */
   netWaitMs: number;
   netHoldMs: number;
   gapMs: number;

@@ -19,9 +19,9 @@ const passedOn = [
 ];
 
 /**
- * Returns the events that a log call can write. Undefined is a fault: a message that no event of
- * the catalogue has, a named event that is not in the catalogue, or a named event whose message is
- * fixed there.
+ * Returns the events that a log call can write. An element is undefined if no event has the
+ * message, if the catalogue does not have the named event, or if the named event has a fixed
+ * message.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

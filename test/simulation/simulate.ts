@@ -184,8 +184,8 @@ function record(
 }
 
 /**
- * One promise for each worker that was killed in the current block. The promise resolves when the
- * worker's sessions in Postgres are gone.
+ * One promise for each worker that was killed in the current call of `runBlock`. The promise
+ * resolves when the worker's sessions in Postgres are gone.
  */
 const replacing: Promise<void>[] = [];
 

@@ -1,4 +1,7 @@
-/** An RFC 3339 time with a zone, at most three decimals and without a leap second. */
+/**
+ * An RFC 3339 time with a zone, in the years 1000 to 2999, at most three decimals and without a
+ * leap second.
+ */
 const pattern =
   /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 

@@ -41,8 +41,9 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * For a tier with one usable slot. If a tenant that is not above its share finds the slot taken,
- * the slot is kept for such tenants for at most this long, while one of them counts as asking.
+ * For a tier with one usable slot. After the slot was refused to a tenant that is not above its
+ * share (`starvedAtMs`), it is kept for such tenants for this time, while one of them counts as
+ * asking.
  */
 export const yieldMs = 2_000;
 /**
@@ -122,7 +123,10 @@ export interface SlotAnswer {
   readonly contention: Contention | undefined;
 }
 
-/** False if only one slot is usable, so that the rule of `yieldMs` can apply to it. */
+/**
+ * True if more than half of the usable slots are free. A tier with one usable slot never has ample
+ * slots, because its slot may have to be kept (`yieldMs`).
+ */
 function areSlotsAmple({ usable, free }: SlotAsk): boolean {
   return usable > 1 && free * 2 > usable;
 }

@@ -15,8 +15,8 @@ export type JournalEntry =
       readonly phase: 'begun';
       readonly submissionId: string;
       /**
-       * True if nothing was submitted in this phase, because the executor has `isFenced`
-       * (executor.ts) or was not started.
+       * True if nothing is submitted in this phase: the executor has `isFenced` (executor.ts), or
+       * the agent ended before it started the executor.
        */
       readonly isFenced: boolean;
     }

@@ -94,9 +94,9 @@ export function createDispatcherBus({
 }
 
 /**
- * Notifies all dispatchers that a submission has ended, so that its node gets `cancel`. Call it
- * after the commit that ends the submission. A lost message only delays `cancel`. Throws if Redis
- * is unreachable.
+ * Asks all dispatchers to stop a submission, so that its node gets `cancel`. Call it after the
+ * commit that cancels the submission or stores its outcome. A lost message only delays `cancel`.
+ * Throws if Redis is unreachable.
  */
 export async function publishCancelled(
   redis: Redis,

@@ -68,8 +68,8 @@ function redactValue(value: unknown, depth: number): unknown {
 
 /**
  * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
- * Cuts deep objects and long lists, turns bigints into texts, and binary data into its length.
- * Describes errors, except the outermost `err`, which the logger describes. Leaves dates unchanged.
+ * Cuts deep objects and long lists. Turns bigints into texts, and binary data into its length.
+ * Describes errors, except an outermost `err`.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

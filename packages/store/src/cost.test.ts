@@ -58,8 +58,8 @@ interface Reads {
   scanned: number;
   byIndex: number;
   /**
-   * The number of index blocks that were read. A search for the place of a write counts too, and so
-   * does a search that finds no row.
+   * The number of index blocks that were read. A search that fetches no row counts too, for example
+   * the search for the place of a new index entry.
    */
   indexBlocks: number;
 }

@@ -8,8 +8,8 @@ export interface WaitOptions {
 const pollMinMs = 10;
 const pollMaxMs = 50;
 /**
- * The pause before a poll is this share of the time waited so far, from `pollMinMs` to `pollMaxMs`.
- * After 300 ms of waiting, the pause is 30 ms. Pauses grow, because polls take CPU from the
+ * The pause before a poll is this share of the time waited so far: after 300 ms it is 30 ms. It is
+ * at least `pollMinMs` and at most `pollMaxMs`. Pauses grow, because polls take CPU from the
  * processes under test.
  */
 const pollShare = 0.1;

@@ -43,7 +43,9 @@ test('deliveries that cannot be ended do not block others from being ended or se
   await fixture.advance(webhookAgeMaxMs);
   const dueTenantId = await fixture.tenant();
   await fixture.delivery(dueTenantId);
-  await expect(recover()).rejects.toThrow('could not give up on 2 deliveries after 72 hours');
+  await expect(recover()).rejects.toThrow(
+    'could not give up on 2 deliveries whose 72 hours are over',
+  );
   expect((await fixture.read(aged)).status).toBe('exhausted');
   expect(woken).toContain(dueTenantId);
   // Both broken deliveries are in backoff, so this pass does not try them and does not fail.

@@ -7,8 +7,8 @@ export interface LoadTenant {
 
 export interface Load {
   /**
-   * A closed pace opens its connections to these gateways in turn. An open pace sends its requests
-   * to them in turn.
+   * With a closed `pace`, each new connection goes to the next of these gateways in turn. With an
+   * open one, each request does.
    */
   readonly gatewayUrls: readonly string[];
   /** Requests use the tenants in turn. */

@@ -38,8 +38,8 @@ export class ModelNode {
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
   /**
-   * The submissions that the node was ordered to stop. The order came on the current link, and the
-   * node has not yet answered it with `stopped`.
+   * The submissions that the node was ordered to stop on the current link. A submission is removed
+   * when the node sends `stopped` or its outcome, or gets it assigned again.
    */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;

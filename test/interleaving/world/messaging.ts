@@ -114,8 +114,8 @@ export class Messaging {
   }
 
   /**
-   * Hands a job to a worker. If `isStrange` is true, the job is either lost, or handed over and
-   * enqueued once more.
+   * Hands a job to a live worker. Without one, the job is lost or enqueued again. If `isStrange` is
+   * true, the job is lost at once, or enqueued once more as well.
    */
   #hand(
     key: QueueKey,

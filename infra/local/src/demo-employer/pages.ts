@@ -101,7 +101,8 @@ export function inboxPage(applications: readonly Application[], requests: number
   const arrived = requests === 1 ? '1 request has' : `${requests} requests have`;
   return page({
     title: `${company}: applications`,
-    subtitle: 'A demo employer on this machine. Real nodes apply here with a real browser.',
+    subtitle:
+      'A demo employer on this machine. The node of the demo applies here with a real browser.',
     count: requests,
     body: html`${body}
       <p class="quiet">

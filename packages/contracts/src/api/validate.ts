@@ -7,8 +7,8 @@ import { cidrFormat } from './keys.ts';
 /** One violation, as `errors[]` of a 422 shows it (CONTRACT 2). */
 export interface FieldError {
   /**
-   * A JSON Pointer to the wrong, missing or unknown member of the body. Empty for the body itself.
-   * A long path is cut (`pathLengthMax`).
+   * A JSON Pointer to the wrong, missing or unknown member of the checked body or query. Empty for
+   * the body or query itself. A long path is cut (`pathLengthMax`).
    */
   readonly path: string;
   /**

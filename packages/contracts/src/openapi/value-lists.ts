@@ -4,8 +4,8 @@ import { itemsOf, memberOf } from './reading/read-json.ts';
 export interface ValueList {
   readonly values: readonly unknown[];
   /**
-   * True if the schema also allows any other string. A later version of the document may then add
-   * values to an answer. False for a closed list.
+   * True if the schema also allows any other string. The list of an answer may then get new values
+   * in a later version. False for a closed list.
    */
   readonly isOpen: boolean;
 }

@@ -26,9 +26,9 @@ export const webhooksEvents = {
     'tidied webhook endpoints: `dropped` counts events that a poll endpoint no longer keeps, `deleted` counts retired endpoints',
     ['dropped', 'deleted'],
   ),
-  'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),
+  'webhooks.deliveries_exhausted': info('gave up on deliveries whose 72 hours are over', ['count']),
   'webhooks.exhaustion_failed': warn(
-    'could not give up on a delivery after 72 hours',
+    'could not give up on a delivery whose 72 hours are over',
     ['err', 'deliveryId'],
     actions.retried,
   ),

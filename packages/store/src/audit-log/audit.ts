@@ -20,9 +20,9 @@ export interface Author {
 }
 
 /**
- * A change, or a reading of personal data. Members of `before` and `after` that exist on the wire
- * have the same names here. `before` and `after` contain no secrets and no personal data of
- * applicants.
+ * A change, a reading of personal data, or a finding about the audit log. Members of `before` and
+ * `after` that exist on the wire have the same names here. `before` and `after` contain no secrets
+ * and no personal data of applicants.
  */
 export interface AuditedChange {
   /** A noun, a dot, and the act or finding, such as `tenant.disable` or `audit.head_missing`. */

@@ -33,8 +33,8 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Returns the error if the answer to the last attempt was lost, otherwise undefined. After an error,
- * the caller `attemptOneByOne` sends no further calls.
+ * Returns the error if the answer to the last attempt was lost, otherwise undefined. After a
+ * returned error, `attemptOneByOne` sends no further calls.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,

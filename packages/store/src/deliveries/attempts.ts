@@ -50,7 +50,7 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
   inFlightMax: recordBatchesInFlightMax,
 });
 
-/** Records the result of an attempt and moves the delivery accordingly (CONTRACT 6). */
+/** Records the result of an attempt, and updates the delivery accordingly (CONTRACT 6). */
 export async function recordAttempt(
   store: Store,
   attempt: AttemptRecord,

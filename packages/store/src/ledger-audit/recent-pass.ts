@@ -51,8 +51,8 @@ export async function auditRecent(
 interface Verified {
   readonly faults: readonly LedgerFault[];
   /**
-   * Faults of forged checkpoints. They are stored as faults of the current full pass. Therefore the
-   * end of the next full pass removes those that were not found again during it.
+   * Faults of forged checkpoints. They are stored as if the current full pass had found them. So
+   * they stay until a whole later full pass has ended without them.
    */
   readonly forged: readonly LedgerFault[];
   /** The new checkpoints of the accounts that have new entries and no fault on this page. */

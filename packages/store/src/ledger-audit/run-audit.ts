@@ -78,7 +78,7 @@ export async function runLedgerAudit(
 }
 
 export interface LedgerAuditStatus {
-  /** The number of writes of the state. */
+  /** How many times the state of the audit has been written (`AuditState`). */
   readonly step: bigint;
   /**
    * The time at which the last `recent` pass or whole audit (`saveWholeAudit`) ended, also if it

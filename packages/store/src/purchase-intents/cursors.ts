@@ -122,9 +122,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Stores `at`. The last listing began at this database time or later. It must have reached back to
- * the cursor (decision 32), and its signatures must be processed. Writes nothing if another watcher
- * has taken over.
+ * Stores `at`, the database time just before a listing began. Call this after the listing has
+ * reached back to the cursor (decision 32) and its signatures are processed. Writes nothing if
+ * another watcher has taken over.
  */
 export async function noteListed(
   store: Store,

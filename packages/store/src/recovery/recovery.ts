@@ -78,7 +78,9 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
 export type RecoveryEnd =
   | { kind: 'ended'; incarnation: number }
   | { kind: 'none_in_force' }
-  /** Some nodes have not reported, or some reports are open. `force` ends the recovery anyway. */
+  /**
+   * Some nodes have not reported, or there are reports in `open`. `force` ends the recovery anyway.
+   */
   | { kind: 'incomplete'; status: RecoveryStatus };
 
 export async function endRecovery(

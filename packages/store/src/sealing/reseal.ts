@@ -63,8 +63,8 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: 'tenant_id',
   },
   { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
-  // This column is resealed last. If its value is bound to its complete place, all other values are
-  // bound to their complete places (`sealing-phase.ts`).
+  // This column is resealed last. If its value is sealed for its tenant and kind too, all other
+  // values are (`sealing-phase.ts`).
   {
     table: 'environment',
     column: 'request_hash_key_sealed',
@@ -74,8 +74,8 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 /**
- * The result of one page. `next` is the value of `after` for the following page. It is null if this
- * page has fewer than `rowsPerPage` rows, because then it is the last page.
+ * The result of one page. `next` is passed to `resealPage` as `after` to reseal the following page.
+ * It is null if this page has fewer than `rowsPerPage` rows, because then it is the last page.
  */
 export interface ResealedPage {
   looked: number;

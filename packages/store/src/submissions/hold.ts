@@ -65,9 +65,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if in separate calls (decision 9). But of several with the same tenant, key
- * and epoch, only the first is tried; the others get `key_taken`. If another call takes a key
- * meanwhile, several holds throw and place none.
+ * Places the holds as if in separate calls (decision 9). If holds share tenant, key and epoch, only
+ * the first is tried; the others get `key_taken`. Two or more holds throw and place none if another
+ * call takes a key meanwhile.
  */
 export async function holdSubmissions(
   store: Store,
@@ -75,8 +75,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // If the earlier run committed a hold, `placeAll` refuses this hold in the repeat, for example
-  // because its key is taken. `recogniseOwn` corrects such outcomes.
+  // The first attempt may have committed a hold. `placeAll` then refuses it in the repeat, for
+  // example because its key is taken. `recogniseOwn` corrects such outcomes.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 

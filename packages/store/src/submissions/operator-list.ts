@@ -78,7 +78,7 @@ export async function listEverySubmission(
     ],
     ' AND ',
   );
-  // With the ids of the page as an array, the planner reads the rows by their primary key.
+  // The ids are an array, so that the planner uses the primary key.
   const { text, values } = Prisma.sql`
     SELECT ${Prisma.raw(operatorColumns)} FROM submissions
     WHERE id = ANY(ARRAY(${idsOf(filter, conditions, order)})) ORDER BY ${order} LIMIT ${limit}`;

@@ -68,8 +68,8 @@ function textOf(data: RawData): string {
 }
 
 /**
- * Passes frames from the socket to its link. The returned `checkHeartbeat` pings the node, and
- * drops a silent node (CONTRACT 7).
+ * Passes frames from the socket to its link. The returned `checkHeartbeat` pings the node, and cuts
+ * the link if it is silent (CONTRACT 7).
  */
 export function attachSocket(
   socket: WebSocket,

@@ -14,8 +14,8 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. If the keys are old, the answer needs a confirmation. Either
- * a hold has checked their epoch (decision 17), or recent keys of the same epoch verify the
+ * Answers a request with cached keys. If the keys are old, the answer is sent only after a hold has
+ * checked their epoch (decision 17), or after recent keys of the same epoch have verified the
  * request.
  */
 export async function answerWithCurrentKeys({

@@ -70,8 +70,8 @@ export type CheckedBody<Value> =
   | ProblemAnswer;
 
 /**
- * Compiles the check of a body without nested objects. The members in `amounts` are read as exact
- * decimals with at most six places (CONTRACT 4).
+ * Compiles the check of a body whose schema has no nested objects. The members in `amounts` are
+ * read as exact decimals with at most six places (CONTRACT 4).
  */
 export function compileBody<Schema extends TSchema>(
   schema: Schema,

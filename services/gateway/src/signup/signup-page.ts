@@ -103,7 +103,7 @@ export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswe
       <code>PATCH /v1/settings</code>. You can also use any
       <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> library.
     </p>
-    ${pasted('the webhook endpoint', webhookEndpoint(signedUp))}
+    ${pasted('the webhook receiver', webhookEndpoint(signedUp))}
     <p>The <a href="/docs">API reference</a> describes everything else.</p>`;
   return personalPage({ status: 201, title, navigation, content, script: copyScript });
 }

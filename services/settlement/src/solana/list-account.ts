@@ -12,7 +12,7 @@ export interface AccountList {
   readonly entries: readonly ListedSignature[];
   /**
    * True if the list reached the signature of the cursor. If the cursor has no signature: true if
-   * the last page that was read added no signature to the list.
+   * the last page that was read was empty or had only signatures of earlier pages.
    */
   readonly isComplete: boolean;
   /** True if newer signatures were left out, because there are more than `backlogMax`. */

@@ -27,7 +27,7 @@ const jobPath = '/acme/jobs/4000100';
 const framePath = '/embed/job_app';
 
 const multiStep = 'the board shows all questions on one page';
-const refusal200 = 'the board refuses with a status of 400 or above';
+const refusal200 = 'the board never refuses with status 200';
 const openLabel = 'Thank you for applying.';
 
 const combobox = comboboxScript({

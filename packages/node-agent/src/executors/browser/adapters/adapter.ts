@@ -20,7 +20,7 @@ export interface ReadingRules {
   readonly named?: string;
   /**
    * Controls that are not filled in. Examples are an upload that only fills in other fields, and an
-   * input that buttons replace.
+   * input whose page has buttons for the same answer.
    */
   readonly ignored?: string;
   /**

@@ -81,8 +81,8 @@ export async function createProfileDirectory(root: string): Promise<ProfileDirec
 }
 
 /**
- * Deletes a profile directory and its link. A browser may still write to the directory for a
- * moment, so a failed deletion is repeated up to 10 times.
+ * Deletes a profile directory and its symbolic link (`linkOf`). A browser may still write to the
+ * directory for a moment, so a failed deletion is repeated up to 10 times.
  */
 export async function deleteProfileDirectory(root: string): Promise<void> {
   // The link exists only if `shorten` created it. Without a link, `unlink` fails.

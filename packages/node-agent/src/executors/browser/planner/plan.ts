@@ -109,8 +109,8 @@ function optionsFor(
 }
 
 /**
- * True if the answer to the question names the checkbox; a word like "yes" is not interpreted.
- * Without an answer, the consents must name the checkbox.
+ * True if the profile answers the label of the checkbox with this label or an option. A word like
+ * "yes" is not interpreted. Without an answer, a consent must be the label or an option.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -119,7 +119,10 @@ interface Language {
   readonly name: 'sh' | 'ts' | 'python';
   readonly suffix: string;
   readonly receiver?: { readonly file: string; readonly program: string };
-  /** Returns the command that runs all programs in `dir`, each with the variables in its `env`. */
+  /**
+   * Returns a command that runs `programs`, each with its `env`. It must run in `dir`, where the
+   * programs are.
+   */
   command(dir: string, programs: readonly Program[]): readonly string[];
 }
 

@@ -27,8 +27,8 @@ const requestIdHeader = 'x-request-id';
 const requestIds = new WeakMap<object, string>();
 
 /**
- * The request id of an answer. `answer` is an object that a method of the client returned.
- * Undefined for any other object, and if the answer had no request id.
+ * The request id of an answer. `answer` is an object with which a call resolved, or a page of a
+ * list. Undefined for any other object, and if the answer had no request id.
  */
 export function requestIdOf(answer: object): string | undefined {
   return requestIds.get(answer);

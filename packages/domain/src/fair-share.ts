@@ -80,7 +80,7 @@ export interface Contention {
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
   readonly level: number;
-  /** The estimated grants per ms of all `tenants` together, computed at the last turn. */
+  /** The estimated grants per ms to all remembered tenants together, computed at the last turn. */
   readonly rate: number;
   readonly asking: number;
   /**

@@ -104,9 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This file still has the payload. With `maxNodeSeconds`, the run has not started, because
-  // `claimBegin` removes the payload before the run starts. Without `maxNodeSeconds`, the run may
-  // have started, because older agents kept the payload.
+  // This file still has the payload, which `claimBegin` removes before the run starts. Only older
+  // agents kept the payload, and wrote no `maxNodeSeconds`. Their run may have started.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

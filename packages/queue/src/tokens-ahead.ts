@@ -3,7 +3,8 @@ import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
  * During the last `leaseMarginMs` of its lease of a bucket, a gateway gives no tokens in advance.
- * This leaves Redis time to take the tokens already given, before another gateway gets the lease.
+ * In this time, Redis can take the tokens that were given in advance, before another gateway gets
+ * the lease.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;

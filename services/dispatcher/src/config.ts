@@ -24,7 +24,8 @@ export const dispatcherConfig = Type.Object({
   ),
   TRUST_PROXY: Type.Optional(
     Type.String({
-      description: 'the proxies whose forwarded client address and TLS state are trusted',
+      description:
+        'the proxies that are trusted to report the address of the client and its use of TLS',
     }),
   ),
   DISPATCH_CONCURRENCY: Type.Integer({

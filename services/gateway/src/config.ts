@@ -30,7 +30,8 @@ export const gatewayConfig = Type.Object({
   ),
   TRUST_PROXY: Type.Optional(
     Type.String({
-      description: 'the proxies whose forwarded client address and TLS state are trusted',
+      description:
+        'the proxies that are trusted to report the address of the client and its use of TLS',
     }),
   ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(

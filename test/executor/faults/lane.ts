@@ -15,7 +15,7 @@ export interface Lane {
   readonly homeDir: string;
   employer(ats: Ats): Employer;
   agent(): AgentProcess;
-  /** Returns what the agents of this lane wrote since the last call. */
+  /** Returns what the agent wrote since the last call, also before a restart. */
   takeLogs(): string;
   /** Starts the agent if it does not run, and waits for its link. */
   revive(): Promise<void>;

@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * At SIGUSR2, the process collects its garbage. Then it writes to this file how many bytes V8 still
- * uses.
+ * At SIGUSR2, the process collects its garbage. Then it writes to this file how many bytes its
+ * objects still use, in V8's heap and outside it.
  */
 const file = process.env['FAULTS_MEMORY_FILE'];
 setFlagsFromString('--expose-gc');

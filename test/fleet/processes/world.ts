@@ -18,7 +18,7 @@ export interface ScriptedCredentials {
 /**
  * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. The end of
  * an offer and the next offer arrive on two sockets, in any order. With the full time, the auditor
- * could count both offers as open.
+ * could count an offer that has ended.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */

@@ -31,7 +31,7 @@ export interface TestFiles {
 
 interface RunOptions {
   readonly servers: TestServers;
-  /** The `mutationReachFile` of `setup.ts`. */
+  /** The path of the file to which `setup.ts` writes the `Reach`. Empty if nothing is recorded. */
   readonly reachFile: string;
 }
 

@@ -105,7 +105,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
     message:
       'The profile does not answer these required fields: “Phone” (basics.phone), “Do you need a visa?”.',
     remedy:
-      'If the message names a member in parentheses after a field, set this member. For a field that takes no file, you can instead add its label and an answer to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
+      'If the message names a member in parentheses after a field, set this member. You can also answer any field that takes no file: add its label and your answer to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
   },
   {
     message: 'The page refused the values of these fields: “Phone”.',

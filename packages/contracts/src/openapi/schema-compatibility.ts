@@ -183,7 +183,7 @@ function variantsOf(schema: unknown): readonly unknown[] {
 /**
  * Each old variant must have a compatible new variant. An answer with variants must not get more
  * variants. Exception: if each old variant of an answer has a `code` or `type` with a `const`, the
- * answer may get more variants, or none at all.
+ * new schema may have more variants, or none.
  */
 function compareVariants(
   context: Comparison,

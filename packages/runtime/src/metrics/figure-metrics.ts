@@ -47,7 +47,7 @@ export const figureMetrics = {
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,
     labels: {},
-    help: 'Longest time that a delivery counted in `svc_deliveries_due` has been due, 0 if there is none',
+    help: 'Longest time since one of the deliveries in `svc_deliveries_due` became due, 0 if there is none',
   },
   svc_fleet_nodes: {
     ...shared,

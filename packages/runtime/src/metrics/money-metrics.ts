@@ -9,7 +9,7 @@ export const moneyMetrics = {
     ...own,
     type: 'counter',
     labels: { state: 'the final state' },
-    help: 'Submissions that were settled',
+    help: 'Submissions that this service settled; some cancels settle too and are not counted',
   },
   svc_settlement_lag_seconds: {
     ...own,
@@ -115,7 +115,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Seconds since the watcher began its last complete listing of a token account, the largest value of all token accounts with open intents. Before the first complete listing of an account, the time counts from the creation of its cursor, or of the intent if there is no cursor. 0 if no intent is open. Alert above 60',
+    help: 'The largest value of all token accounts with open intents: the seconds since the watcher began its last complete listing of the account. Before the first one, they count from the creation of the cursor, or of the intent if there is no cursor. 0 if no intent is open. Alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

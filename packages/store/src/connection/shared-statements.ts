@@ -10,8 +10,8 @@ export interface Shared<Input> {
 const statements = channel(sharedStatements);
 
 /**
- * Returns a function that also reports each successful batch of two or more inputs on a diagnostics
- * channel. Without `shared` or a subscriber, it reports nothing.
+ * Returns `run` with an addition: each successful batch of two or more inputs is reported on a
+ * diagnostics channel. Without `shared` or a subscriber, nothing is reported.
  */
 export function reported<Input, Output>(
   shared: Shared<Input> | undefined,

@@ -139,8 +139,8 @@ export interface WatcherFigures {
   readonly unexplained: number;
   /**
    * The highest lag, in seconds, of the token accounts with open intents, or 0. The lag is the time
-   * since `listedAt` of the cursor. If it is null, the lag is the time since the creation of the
-   * cursor, or of the intent if there is no cursor.
+   * since `listedAt` of the cursor, or since its creation if that is null. Without a cursor, it is
+   * the time since the creation of the intent.
    */
   readonly lagSeconds: number;
 }

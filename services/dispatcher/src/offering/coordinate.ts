@@ -108,7 +108,7 @@ type Ended =
       readonly isRecorded: boolean;
       readonly offers: readonly OfferRecord[];
     }
-  /** The offering has given up. It got no report that the accept of a node was committed. */
+  /** The offering has given up. No event has shown that it committed `dispatched`. */
   | { readonly kind: 'nobody'; readonly offers: readonly OfferRecord[] };
 
 const answers: Readonly<Record<OfferResult, OfferAnswer>> = {

@@ -5,7 +5,7 @@ import type { Dispatcher } from '../dispatcher.ts';
 
 export interface Offerable {
   readonly id: string;
-  /** Undefined if a gateway of the previous version sent the job. */
+  /** Undefined if the facts are those of a job from a gateway of the previous version. */
   readonly tenantId: string | undefined;
   readonly facts: OfferFacts;
   /** The time until the dispatch deadline. */

@@ -96,8 +96,8 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // Signatures before the cursor's slot come last, because a process that has just taken the
-    // lease reads all of them again. If they came first, new payments would wait for them.
+    // The listed signatures before the cursor's slot come last, because a process that has just
+    // taken the lease reads them again. If they came first, new payments would wait for them.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

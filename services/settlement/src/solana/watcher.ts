@@ -34,8 +34,8 @@ import { readSignature } from './read-signature.ts';
 
 export interface Watcher {
   /**
-   * Looks for work once, unless another process has the lease. Resolves even if the RPC server does
-   * not answer. Rejects if Postgres fails.
+   * Does the work that is due, unless another process has the lease. Resolves even if the RPC
+   * server does not answer. Rejects if Postgres fails.
    */
   tick(): Promise<void>;
   /**

@@ -16,8 +16,8 @@ export interface ComboboxLook {
 
 /**
  * The script of a combobox. The options appear 120 ms after the menu opens or the typed text
- * changes. For a field with the control `search`, the server sends them. Typed text is removed when
- * the input loses the focus.
+ * changes. With the control `search`, they appear when the server has sent them. Typed text is
+ * removed when the input loses the focus.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

@@ -25,7 +25,10 @@ export interface EgressProxy {
   /** The bytes sent to and received from the sites, including those of `fetchFile`. */
   counts(): ByteCounts;
   refusals(): readonly string[];
-  /** Fetches a file of the profile. The address rules for the pages apply to the file, too. */
+  /**
+   * Fetches a file of the applicant's profile. The address rules for the pages apply to the file,
+   * too.
+   */
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
    * Closes every connection. Until `release`, admits connections only for this request (see

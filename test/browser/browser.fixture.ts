@@ -4,9 +4,8 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /**
- * Starts Chromium or Google Chrome. If neither is installed, starts Debian's Chromium, and
- * downloads it first if it is missing. Throws if the download fails. Closing the browser removes
- * its profile.
+ * Starts the browser of `chromiumBinary`. Throws if there is none and the download fails. Closing
+ * the browser removes its profile.
  */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({

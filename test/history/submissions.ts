@@ -93,8 +93,9 @@ function reversals(seen: readonly StatusRecord[]): string[] {
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
   let highest: StatusRecord | undefined;
   let next = 0;
-  // A `reached` observation may show a status that the submission has already left. So its rank
-  // may be lower than the rank of an earlier observation. Only `is` is checked.
+  // A `reached` observation may show a status that the submission has already left, so its rank may
+  // be lower than that of an earlier observation. Therefore the loop checks only the `is`
+  // observations.
   const now = seen.filter(({ how }) => how === 'is');
   for (const one of now.toSorted((a, b) => a.beginMs - b.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {

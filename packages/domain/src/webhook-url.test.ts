@@ -32,6 +32,6 @@ test('http, private hosts, credentials and invalid URLs are refused with a reaso
 test('if private networks are allowed, http and private hosts are accepted too, and nothing else', () => {
   expect(refused('http://127.0.0.1:9000/hook', true)).toBeNull();
   expect(refused('https://localhost/hook', true)).toBeNull();
-  expect(refused('ftp://127.0.0.1/', true)).toBe('must be an https URL');
+  expect(refused('ftp://127.0.0.1/', true)).toBe('must be an http or https URL');
   expect(refused('http://user@127.0.0.1/', true)).toBe('must not contain a user name or password');
 });

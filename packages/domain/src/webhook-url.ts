@@ -26,8 +26,9 @@ export function checkWebhookUrl(
   } catch {
     return refuse('must be a valid URL');
   }
-  const protocols = allowPrivateNetworks ? ['https:', 'http:'] : ['https:'];
-  if (!protocols.includes(url.protocol)) return refuse('must be an https URL');
+  const protocols = allowPrivateNetworks ? ['http', 'https'] : ['https'];
+  if (!protocols.some((protocol) => url.protocol === `${protocol}:`))
+    return refuse(`must be an ${protocols.join(' or ')} URL`);
   if (url.username !== '' || url.password !== '')
     return refuse('must not contain a user name or password');
   if (!allowPrivateNetworks && !isPublicHost(url.hostname)) {

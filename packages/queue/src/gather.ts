@@ -12,8 +12,8 @@ export function createGatherer<Item>(
   async function passNext(key: string, items: readonly Item[]): Promise<void> {
     try {
       await new Promise((resolve) => setImmediate(resolve));
-      // If the previous call fails, this line throws and these items fail without a call. An item
-      // thus waits for at most one time-out.
+      // If the previous call fails, this line throws and these items fail without a call. Otherwise
+      // an item could wait for two calls that time out.
       await inFlight.get(key);
     } finally {
       gathered.delete(key);

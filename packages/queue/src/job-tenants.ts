@@ -23,7 +23,7 @@ export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
 }
 
 /**
- * Undoes `withTenantsInName`. Returns the payload unchanged if the name does not list a tenant for
+ * Undoes `withTenantsInName`. Returns the payload unchanged if the name does not have one entry for
  * each submission of `held`. The result may still violate the schema of the queue.
  */
 export function withTenantsOfName(name: string, payload: unknown): unknown {

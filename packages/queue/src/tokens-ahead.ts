@@ -33,8 +33,9 @@ interface Answer {
 }
 
 /**
- * Gives tokens that Redis takes later. Only one gateway at a time may do so for a bucket. While
- * Redis answers, a limit is therefore exceeded by at most `aheadMax` tokens (CONTRACT 2).
+ * Gives tokens to requests before Redis has taken them from the bucket. Only one gateway at a time
+ * may do so for a bucket. While Redis answers, a limit is therefore exceeded by at most `aheadMax`
+ * tokens (CONTRACT 2).
  */
 export interface TokensAhead {
   /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */

@@ -29,7 +29,7 @@ interface Waiting {
 
 interface Case {
   readonly what: string;
-  /** Creates an object with a deadline, while the database's clock stands at `nowMs`. */
+  /** Writes a row with a deadline, while the database's clock stands at `nowMs`. */
   readonly begin: (fixture: Fixture, nowMs: number) => Promise<Waiting>;
   /** The answer of `ask` one millisecond before the deadline. */
   readonly before: unknown;

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/**
- * A proxy in front of Postgres, for tests in which the server is silent or its answers are lost.
- */
+/** A proxy in front of Postgres. It can fall silent, lose an answer, and count round trips. */
 export interface DatabaseGate {
   readonly databaseUrl: string;
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */

@@ -23,9 +23,8 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. They make each Node.js process load the
-   * `preloads` of test-servers.ts. If a mutant of a TypeScript file is tested, they make it load
-   * the mutant instead.
+   * Extra environment variables for processes under test. With them, each Node.js process loads the
+   * `preloads` of test-servers.ts, or the mutant of a TypeScript file if one is tested.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

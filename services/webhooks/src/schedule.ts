@@ -119,9 +119,8 @@ export class Schedule {
   }
 
   /**
-   * Returns the endpoints of the next claim. `attemptsMax` is the most attempts to claim for an
-   * endpoint, and all of them count as in flight. `claimed` later gives back those that were not
-   * claimed.
+   * Returns the endpoints of the next claim. The `attemptsMax` attempts of each `ask` count as in
+   * flight. `claimed` later gives back those that were not claimed.
    */
   take(): Asked[] {
     const asked: Asked[] = [];

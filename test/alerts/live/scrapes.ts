@@ -10,7 +10,10 @@ import type { World } from '../../faults/world/types.ts';
 export interface ScrapeCost {
   readonly name: string;
   readonly wallMs: number;
-  /** CPU time of the process between two scrapes. It includes other work of the process. */
+  /**
+   * The rise of the CPU time of the process from one scrape to the next. It includes other work of
+   * the process.
+   */
   readonly cpuMs: number;
   readonly bytes: number;
 }

@@ -5,8 +5,8 @@ import type { Sample, Shape } from '../sample.ts';
 import type { System } from '../systems/system.ts';
 
 /**
- * The load (`Shape`) that each system gets. Either all systems get the same load, or the rate of
- * each depends on its own capacity.
+ * One comparison of all systems. `shapes` are their loads, in the order of the systems. Either all
+ * loads are equal, or the rate of each depends on the capacity of its system.
  */
 export interface Comparison {
   readonly name: string;

@@ -32,7 +32,7 @@ const restartPostgres = lastingKind('Postgres stopped (immediate) and started', 
   heal: ({ postgres }) => postgres.start(),
 }));
 
-const fullDiskOfRedis = lastingKind("a full disk under Redis's file", 2, (_, targets) =>
+const fullDiskOfRedis = lastingKind('a full disk under Redis', 2, (_, targets) =>
   targets.disksCanBeFull
     ? {
         name: 'disk of Redis full',

@@ -53,8 +53,8 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     });
   };
   /**
-   * Starts Redis. If the start fails, deletes the data files and starts Redis again, as an operator
-   * would. A full disk can damage the data files.
+   * Starts Redis. If it does not start with its data files, deletes them and starts it again, as an
+   * operator would. A full disk can damage the data files.
    */
   const launchAtAnyRate = async (empty: boolean): Promise<void> => {
     try {

@@ -16,9 +16,9 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. The end of
- * an offer and the next offer arrive on two sockets, in any order. With the full time, the auditor
- * could count an offer that has ended.
+ * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. The `revoke`
+ * of an expired offer and the next offer arrive on two sockets, in any order. With the full time,
+ * the auditor could count an expired offer.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */

@@ -41,8 +41,8 @@ const baselineMsMax = 300_000;
  */
 const slowMs = 120_000;
 /**
- * The limit for the near test files of one mutant. It applies to the sum of their durations without
- * a mutant. A file that would exceed the limit is left out.
+ * The limit for the `near` files of a room. It applies to the sum of their durations without a
+ * mutant. A file that would exceed the limit is left out.
  */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;

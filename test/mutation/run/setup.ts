@@ -10,7 +10,7 @@ import type { Reach } from './reach.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The path of the file to which a `Reach` is written. Empty if nothing is recorded. */
+    /** The path of the file to which a `Reach` is written, or an empty string to record nothing. */
     mutationReachFile: string;
   }
 }

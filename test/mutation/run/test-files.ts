@@ -31,7 +31,10 @@ export interface TestFiles {
 
 interface RunOptions {
   readonly servers: TestServers;
-  /** The path of the file to which `setup.ts` writes the `Reach`. Empty if nothing is recorded. */
+  /**
+   * The path of the file to which `setup.ts` writes the `Reach`, or an empty string to record
+   * nothing.
+   */
   readonly reachFile: string;
 }
 

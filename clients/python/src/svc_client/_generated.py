@@ -426,7 +426,7 @@ class DeliveryAttempt(TypedDict):
     durationMs: Union[int, None]
     """The duration of the attempt in milliseconds."""
     error: Union[str, None]
-    """Why there is no response. Null if there is a response."""
+    """Why there is no complete response. Null if there is one, or if the result was not recorded."""
     response: Union[str, None]
     """The first 1 KiB of the response."""
 

@@ -316,7 +316,7 @@ export interface DeliveryAttempt {
   readonly statusCode: number | null;
   /** The duration of the attempt in milliseconds. */
   readonly durationMs: number | null;
-  /** Why there is no response. Null if there is a response. */
+  /** Why there is no complete response. Null if there is one, or if the result was not recorded. */
   readonly error: string | null;
   /** The first 1 KiB of the response. */
   readonly response: string | null;

@@ -42,8 +42,8 @@ export interface Sealer {
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
   /**
-   * Throws if the value is of another place, has an unknown key or was modified. In the phase
-   * `bound`, also throws if the value is not bound to its complete place.
+   * Throws if the value has an unknown key, was modified, or is bound to another place. Before the
+   * phase `bound`, a value may be bound to its table, column and row only.
    */
   unseal(place: Place, sealed: Uint8Array): Uint8Array;
 }

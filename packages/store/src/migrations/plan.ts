@@ -4,7 +4,7 @@ import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts'
 /** How long a statement or a migration blocks requests that use the same table. */
 type Blocks =
   | 'nothing'
-  /** Requests wait for a lock, but only while the catalogue changes. */
+  /** Requests wait for a lock, but only while Postgres changes its catalogue. */
   | 'for_a_moment'
   /**
    * Requests wait until the statement or the migration ends. Also used if the effect is not known.

@@ -244,8 +244,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * The turn of a hold is its position among the holds of its tenant, from 1. `tenantIds` are sorted,
- * so that two batches lock the accounts in the same order.
+ * The turn of a hold is its position among the holds of its tenant in this batch, from 1.
+ * `tenantIds` are sorted, so that two batches lock the accounts in the same order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();

@@ -45,8 +45,8 @@ export function readIdempotencyKey(
 }
 
 /**
- * The canonical text of the body. Bodies of equal meaning have the same text (CONTRACT 3), except
- * for numbers with exponents over 1,000 characters (`canonicalText`).
+ * The canonical text of the body. Bodies of equal meaning have the same text (CONTRACT 3), unless a
+ * number has an exponent of more than 1,000 characters (`canonicalText`).
  */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));

@@ -139,7 +139,10 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   number: ['The number of the attempt, from 1.', 1],
   statusCode: ['The HTTP status of the response. Null without a response.', 204],
   durationMs: ['The duration of the attempt in milliseconds.', 84],
-  error: ['Why there is no response. Null if there is a response.', 'connection refused'],
+  error: [
+    'Why there is no complete response. Null if there is one, or if the result was not recorded.',
+    'connection refused',
+  ],
   response: ['The first 1 KiB of the response.', 'ok'],
   deliveryId: ['The id of the delivery.', examples.deliveryId],
   ...eventData,

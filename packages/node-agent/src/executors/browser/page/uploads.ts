@@ -8,7 +8,8 @@ const pollMs = 50;
 const uploadMsMax = 45_000;
 /**
  * How long to wait for a sign of an upload. If no sign has appeared by then, the agent assumes that
- * the page sends the file with the form. If `waitUntilNone` takes longer, so does this wait.
+ * the page sends the file with the form. The wait is longer if requests that send data take longer
+ * (`waitUntilNone`).
  */
 const signMsMax = 120;
 

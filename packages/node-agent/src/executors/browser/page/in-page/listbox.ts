@@ -1,6 +1,6 @@
-import type * as labels from './labels.ts';
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import type * as labels from './labels.ts';
 import type { ListboxReport } from './reports.ts';
 import type * as visibility from './visibility.ts';
 

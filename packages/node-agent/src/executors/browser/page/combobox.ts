@@ -23,6 +23,8 @@ const settledMs = 700;
 /** Replaces `settledMs` if an open list has no options. Such a list often waits for typing. */
 const emptyMs = 250;
 const clickMsMax = 5_000;
+/** The most texts that are typed in search of one option. A location has up to four spellings. */
+const searchesMax = 4;
 
 /** `part`: at least one wanted option is chosen, but the list lacks the next one. */
 export type Choice = 'chosen' | 'part' | 'no_option';
@@ -77,7 +79,7 @@ async function chooseOne(
     if (!isShown && (await pick(search, openedMsMax))) return 'chosen';
   }
   if (!(await control.evaluate(isEditable))) return 'no_option';
-  for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, 3)) {
+  for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, searchesMax)) {
     await control.fill(text);
     // Some lists load their options only after a key is pressed.
     await control.press('End');

@@ -220,6 +220,15 @@ test('a combobox that searches is typed into', async () => {
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
 });
 
+test('a list of places that finds only cities is searched for the city too', async () => {
+  const script = `input.oninput = () => show(input.value === 'Dublin' ? ['Dublin, Leinster'] : ['Elsewhere']);`;
+  const page = await pages.show(formWith(combobox(script).replace('City *', 'Location *')));
+  const location = { city: 'Dublin', region: 'Leinster', countryCode: 'IE' };
+  const profile = { basics: { ...basics.basics, location } };
+  expect(await fillOf(page, profile)).toMatchObject({ kind: 'filled' });
+  expect(await page.inputValue('#q')).toBe('Dublin, Leinster');
+});
+
 test('a combobox that asks a slow server is waited for', async () => {
   const page = await pages.show(
     formWith(

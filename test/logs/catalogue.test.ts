@@ -19,9 +19,9 @@ const passedOn = [
 ];
 
 /**
- * Returns the events that a log call can write. An element is undefined if no event has the
- * message, if the catalogue does not have the named event, or if the named event has a fixed
- * message.
+ * Returns the events that a log call can write: its member `event`, or else the events of its
+ * messages. Undefined stands for an event that the catalogue lacks, and for a member `event` whose
+ * message is fixed.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

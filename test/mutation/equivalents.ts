@@ -93,7 +93,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
-      'Redis runs the script atomically, so the second read returns the same nodes, and the next ones by free slots. The chosen node is equally good.',
+      'Redis runs the script atomically, so the second read returns the same nodes, and then nodes that are not freer. The choice is equally good.',
   },
   {
     id: '33cc973a3acb',

@@ -76,9 +76,9 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 }
 
 /**
- * A clock with a smaller difference is not corrected. The service allows 300 s. The client can
- * measure up to 2 s less than the service, because `date` and `X-SVC-Timestamp` are in whole
- * seconds.
+ * A clock with a smaller difference from the clock of the service is not corrected. The service
+ * allows at most 300 s. The client computes up to 2 s less than the service, because times in
+ * headers are in whole seconds.
  */
 const clockDifferenceMsMin = 298_000;
 

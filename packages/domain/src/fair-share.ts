@@ -41,9 +41,9 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * For a tier with one usable slot. After the slot was refused to a tenant that is not above its
- * share (`starvedAtMs`), it is kept for such tenants for this time, while one of them counts as
- * asking.
+ * The only usable slot of a tier is kept free for this time after a tenant that is not above its
+ * share got no slot (`starvedAtMs`). Tenants above their share do not get it, while a tenant that
+ * is not above its share counts as asking.
  */
 export const yieldMs = 2_000;
 /**

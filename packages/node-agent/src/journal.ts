@@ -104,8 +104,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This file still has the payload, which `claimBegin` removes before the run starts. Only older
-  // agents kept the payload, and wrote no `maxNodeSeconds`. Their run may have started.
+  // This file still has the payload. `claimBegin` removes the payload before the run starts, so the
+  // run has not started. Agents of older versions kept the payload during the run. They wrote no
+  // `maxNodeSeconds`.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

@@ -49,8 +49,9 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * Becomes true when a batch does not reach the dispatcher but a single message does. It then
-   * stays true: a later version of the dispatcher has a new id, and so a new `Target`.
+   * True if the version of the dispatcher cannot read batches: a batch did not reach it, but a
+   * single message did. This never changes, because a dispatcher has a new id, and so a new
+   * `Target`, after each start.
    */
   isWithoutBatches: boolean;
 }

@@ -32,8 +32,8 @@ return known and 1 or 0
 
 /**
  * Adds or updates a link. ARGV: time, node as JSON (epoch 0: a new link), submissions that take a
- * slot. Returns the link's `epoch`, or -1 if the node has a newer link, by `linkEpoch`, or by
- * `epoch` if an older version left out `linkEpoch`.
+ * slot. Returns the link's `epoch`, or -1 if the node has a newer link, by `linkEpoch`. Without a
+ * `linkEpoch`, links are compared by `epoch`.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])

@@ -12,8 +12,8 @@ export function createGatherer<Item>(
   async function passNext(key: string, items: readonly Item[]): Promise<void> {
     try {
       await new Promise((resolve) => setImmediate(resolve));
-      // If the previous call fails, this line throws and these items fail without a call. Otherwise
-      // an item could wait for two calls that time out.
+      // If the previous call fails, this line throws, and these items fail without a call. With a
+      // call, they could wait for two time-outs.
       await inFlight.get(key);
     } finally {
       gathered.delete(key);

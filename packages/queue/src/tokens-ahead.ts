@@ -2,9 +2,9 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * During the last `leaseMarginMs` of its lease of a bucket, a gateway gives no tokens in advance.
- * In this time, Redis can take the tokens that were given in advance, before another gateway gets
- * the lease.
+ * A gateway gives no tokens in advance (see `TokensAhead`) in the last `leaseMarginMs` of its lease
+ * of a bucket. In this time, Redis can take the tokens that were given before, so the next gateway
+ * finds the true count.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;

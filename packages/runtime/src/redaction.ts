@@ -68,8 +68,8 @@ function redactValue(value: unknown, depth: number): unknown {
 
 /**
  * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
- * Cuts deep objects and long lists. Turns bigints into texts, and binary data into its length.
- * Describes errors, except an outermost `err`.
+ * Cuts deep objects and long lists. Replaces bigints by texts, binary data by its length, and
+ * errors, except `err` of `fields`, by `describeError`.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

@@ -2,9 +2,9 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). With a greater
-   * `ageMsMax`, a value for which `isAbsent` is true is still at most `ttlMs` old. If a load fails,
-   * throws its error.
+   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). An absent value
+   * (see `createExpiringCache`) must also be younger than `ttlMs`. If a load fails, throws its
+   * error.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;
 }

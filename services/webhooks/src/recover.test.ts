@@ -44,7 +44,7 @@ test('deliveries that cannot be ended do not block others from being ended or se
   const dueTenantId = await fixture.tenant();
   await fixture.delivery(dueTenantId);
   await expect(recover()).rejects.toThrow(
-    'could not give up on 2 deliveries whose 72 hours are over',
+    'could not end 2 deliveries whose round began 72 hours ago',
   );
   expect((await fixture.read(aged)).status).toBe('exhausted');
   expect(woken).toContain(dueTenantId);

@@ -92,10 +92,10 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         exhaustAgedRounds(store, ids),
       );
       if (ended.count > 0)
-        logger.info({ count: ended.count }, 'gave up on deliveries whose 72 hours are over');
+        logger.info({ count: ended.count }, 'ended deliveries whose round began 72 hours ago');
       for (const { subjectId, error } of ended.failures) {
         const fields = { err: error, deliveryId: toWireId('dlv', subjectId) };
-        logger.warn(fields, 'could not give up on a delivery whose 72 hours are over');
+        logger.warn(fields, 'could not end a delivery whose round began 72 hours ago');
         errors.push(error);
       }
       if (afterAged === null) break;
@@ -103,7 +103,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (errors.length === 0) return;
     throw new AggregateError(
       errors,
-      `could not give up on ${errors.length} deliveries whose 72 hours are over`,
+      `could not end ${errors.length} deliveries whose round began 72 hours ago`,
     );
   }
 

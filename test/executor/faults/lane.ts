@@ -15,7 +15,10 @@ export interface Lane {
   readonly homeDir: string;
   employer(ats: Ats): Employer;
   agent(): AgentProcess;
-  /** Returns what the agent wrote since the last call, also before a restart. */
+  /**
+   * Returns what the agent wrote since the last call. If it was restarted, this includes what it
+   * wrote before.
+   */
   takeLogs(): string;
   /** Starts the agent if it does not run, and waits for its link. */
   revive(): Promise<void>;

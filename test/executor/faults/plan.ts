@@ -14,8 +14,8 @@ type Moment =
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
   /**
-   * After one of the simulated employers of this agent has received an application, also from
-   * another run. With a delay of 0, the strike begins before this employer answers.
+   * After one of the simulated employers of this agent has received an application. An application
+   * of another run counts, too. With a delay of 0, the strike begins before this employer answers.
    */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 

@@ -39,7 +39,8 @@ export class ModelNode {
   readonly pastOffers: ReceivedOffer[] = [];
   /**
    * The submissions that the node was ordered to stop on the current link. A submission is removed
-   * when the node sends `stopped` or its outcome, or gets it assigned again.
+   * when the node sends `stopped` or its outcome, or when the submission is assigned to the node
+   * after the order.
    */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;

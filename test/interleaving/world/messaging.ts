@@ -115,7 +115,7 @@ export class Messaging {
 
   /**
    * Hands a job to a live worker. Without one, the job is lost or enqueued again. If `isStrange` is
-   * true, the job is lost at once, or enqueued once more as well.
+   * true, the job is lost at once, or it is both handed over and enqueued again.
    */
   #hand(
     key: QueueKey,

@@ -40,7 +40,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
     )
     .option(
       '--alone',
-      'skip the wait for running services of the previous version; use this only if no service is running',
+      'skip the wait until running services have stopped writing the previous format; use this only if no service is running',
     )
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }

@@ -4,8 +4,8 @@ import { itemsOf, memberOf } from './reading/read-json.ts';
 export interface ValueList {
   readonly values: readonly unknown[];
   /**
-   * True if the schema also allows any other string. The list of an answer may then get new values
-   * in a later version. False for a closed list.
+   * True if the schema also allows any other string. If the schema belongs to a response, a later
+   * version may then add values to the list. False for a closed list.
    */
   readonly isOpen: boolean;
 }

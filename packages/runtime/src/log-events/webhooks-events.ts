@@ -26,9 +26,11 @@ export const webhooksEvents = {
     'tidied webhook endpoints: `dropped` counts events that a poll endpoint no longer keeps, `deleted` counts retired endpoints',
     ['dropped', 'deleted'],
   ),
-  'webhooks.deliveries_exhausted': info('gave up on deliveries whose 72 hours are over', ['count']),
+  'webhooks.deliveries_exhausted': info('ended deliveries whose round began 72 hours ago', [
+    'count',
+  ]),
   'webhooks.exhaustion_failed': warn(
-    'could not give up on a delivery whose 72 hours are over',
+    'could not end a delivery whose round began 72 hours ago',
     ['err', 'deliveryId'],
     actions.retried,
   ),

@@ -9,7 +9,7 @@ export const moneyMetrics = {
     ...own,
     type: 'counter',
     labels: { state: 'the final state' },
-    help: 'Submissions that this service settled; some cancels settle too and are not counted',
+    help: 'Submissions that this service settled; those whose stored outcome a cancel settled are not counted',
   },
   svc_settlement_lag_seconds: {
     ...own,
@@ -115,7 +115,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'The largest value of all token accounts with open intents: the seconds since the watcher began its last complete listing of the account. Before the first one, they count from the creation of the cursor, or of the intent if there is no cursor. 0 if no intent is open. Alert above 60',
+    help: 'Seconds since the watcher began its last complete listing of a token account; the largest of all accounts with open intents. For an account without a complete listing: since the creation of its cursor, or of the intent if there is no cursor. 0 if no intent is open. Alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

@@ -8,9 +8,9 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * `endUnnamed`, `endUnsent` and `endAfterDisable` lock submissions before nodes (decision 19). Then
- * each function checks its own condition of decision 18 on the locked rows, for example that the
- * node is still disabled.
+ * `endUnnamed`, `endUnsent` and `endAfterDisable` lock submissions before nodes (decision 19). Each
+ * function checks its condition of decision 18 on locked rows, for example that the node is still
+ * disabled.
  */
 
 export type HelloFinding =

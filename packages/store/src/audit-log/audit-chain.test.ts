@@ -115,8 +115,8 @@ test('a log that was truncated before the sealed head is found', async () => {
   await database.query('DELETE FROM audit_chain WHERE position > 3');
   const cutOff = [{ kind: 'cut_off', position: 5n }];
   expect(await faultsOf(fixture)).toEqual(cutOff);
-  // A noted head before the sealed head is not checked, so the wrong hash of this one adds no
-  // fault.
+  // The second argument is a noted head. It is before the sealed head, so it is not checked, and
+  // its wrong hash adds no fault.
   expect((await sealAuditHead(store, { position: 3n, hash: 'earlier' })).faults).toEqual(cutOff);
 });
 

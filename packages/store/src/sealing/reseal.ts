@@ -63,8 +63,8 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: 'tenant_id',
   },
   { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
-  // This column is resealed last. If its value is sealed for its tenant and kind too, all other
-  // values are (`sealing-phase.ts`).
+  // This column is resealed last. If its value is sealed for its complete place
+  // (`sealing-phase.ts`), so are all other values.
   {
     table: 'environment',
     column: 'request_hash_key_sealed',

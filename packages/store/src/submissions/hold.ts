@@ -66,8 +66,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places the holds as if in separate calls (decision 9). If holds share tenant, key and epoch, only
- * the first is tried; the others get `key_taken`. Two or more holds throw and place none if another
- * call takes a key meanwhile.
+ * the first is tried; the others get `key_taken`. Throws and places none of several holds if
+ * another call takes a key meanwhile.
  */
 export async function holdSubmissions(
   store: Store,

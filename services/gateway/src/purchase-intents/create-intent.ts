@@ -53,7 +53,7 @@ export function intentCreation(
 const badAmount = validationProblem([
   {
     path: '/credits',
-    message: `must be a number of credits whose price in USDC is above 0 and at most ${formatCredits(intentAmountUsdcMicrosMax)}, with at most six decimals`,
+    message: `must be a number of credits whose price in USDC has at most six decimals, is above 0 and is at most ${formatCredits(intentAmountUsdcMicrosMax)}`,
     keyword: 'multipleOf',
   },
 ]);

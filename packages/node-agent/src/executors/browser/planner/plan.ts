@@ -109,8 +109,9 @@ function optionsFor(
 }
 
 /**
- * True if the profile answers the label of the checkbox with this label or an option. A word like
- * "yes" is not interpreted. Without an answer, a consent must be the label or an option.
+ * True if the profile has an answer for the checkbox that names its label or an option. A word like
+ * "yes" is not interpreted. If the profile has no answer for it: true if a consent names its label
+ * or an option.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

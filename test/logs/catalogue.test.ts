@@ -19,9 +19,8 @@ const passedOn = [
 ];
 
 /**
- * Returns the events that a log call can write: its member `event`, or else the events of its
- * messages. Undefined stands for an event that the catalogue lacks, and for a member `event` whose
- * message is fixed.
+ * Returns the events that a log call can write, by its member `event` or by its messages. An event
+ * that the call must not write is undefined.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

@@ -76,9 +76,8 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 }
 
 /**
- * A clock with a smaller difference from the clock of the service is not corrected. The service
- * allows at most 300 s. The client computes up to 2 s less than the service, because times in
- * headers are in whole seconds.
+ * The client corrects its clock only from this difference on. It is 2 s below the limit of the
+ * service (300 s), because the times in headers are whole seconds.
  */
 const clockDifferenceMsMin = 298_000;
 

@@ -41,9 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * The only usable slot of a tier is kept free for this time after a tenant that is not above its
- * share got no slot (`starvedAtMs`). Tenants above their share do not get it, while a tenant that
- * is not above its share counts as asking.
+ * For a tier with one usable slot: the longest time that tenants above their share get no slot,
+ * after a tenant within its share got none (`starvedAtMs`).
  */
 export const yieldMs = 2_000;
 /**
@@ -69,7 +68,7 @@ export interface Contender {
 
 /**
  * The stored state of one job type and tier while their slots are short. The contention begins when
- * an ask with `usable` above 0 gets no slot, and ends `contentionMs` after the last such ask
+ * an ask gets no slot, unless `SlotAsk.usable` is 0. It ends `contentionMs` after the last such ask
  * (`refusedAtMs`).
  */
 export interface Contention {

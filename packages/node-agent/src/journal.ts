@@ -104,9 +104,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This file still has the payload. `claimBegin` removes the payload before the run starts, so the
-  // run has not started. Agents of older versions kept the payload during the run. They wrote no
-  // `maxNodeSeconds`.
+  // `claimBegin` removes the payload before the run starts, and this file still has it. So the run
+  // has not started, unless an older agent wrote the file: it left out `maxNodeSeconds` and never
+  // removed the payload.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

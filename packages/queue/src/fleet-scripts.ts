@@ -31,14 +31,14 @@ return known and 1 or 0
 `;
 
 /**
- * Adds or updates a link. ARGV: time, node as JSON (epoch 0: a new link), submissions that take a
- * slot. Returns the link's `epoch`, or -1 if the node has a newer link, by `linkEpoch`. Without a
- * `linkEpoch`, links are compared by `epoch`.
+ * Adds or updates a link. ARGV: time, node as JSON (`epoch` 0: a new link), submissions that take a
+ * slot. Returns the `epoch` of the link, or -1 if the node has a newer link.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])
 local present = load(node.nodeId)
 if present and present.linkId ~= node.linkId then
+  -- The link with the higher linkEpoch is newer. Dispatchers of older versions write no linkEpoch.
   if present.linkEpoch and node.linkEpoch and present.linkEpoch ~= node.linkEpoch then
     if present.linkEpoch > node.linkEpoch then return -1 end
   elseif node.epoch > 0 and present.epoch > node.epoch then

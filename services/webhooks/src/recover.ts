@@ -88,23 +88,19 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     for (let page = 0; page < agedPagesMax; page += 1) {
       const found = await findAgedRounds(store, { after: afterAged, limit: agedMax });
       afterAged = found.next;
-      const ended = await reconcileTogether(store, aged, found.candidates, (ids) =>
+      const { count, failures } = await reconcileTogether(store, aged, found.candidates, (ids) =>
         exhaustAgedRounds(store, ids),
       );
-      if (ended.count > 0)
-        logger.info({ count: ended.count }, 'ended deliveries whose round began 72 hours ago');
-      for (const { subjectId, error } of ended.failures) {
+      if (count > 0) logger.info({ count }, 'marked deliveries as exhausted after 72 hours');
+      for (const { subjectId, error } of failures) {
         const fields = { err: error, deliveryId: toWireId('dlv', subjectId) };
-        logger.warn(fields, 'could not end a delivery whose round began 72 hours ago');
+        logger.warn(fields, 'could not mark a delivery as exhausted');
         errors.push(error);
       }
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(
-      errors,
-      `could not end ${errors.length} deliveries whose round began 72 hours ago`,
-    );
+    throw new AggregateError(errors, `could not mark ${errors.length} deliveries as exhausted`);
   }
 
   /**

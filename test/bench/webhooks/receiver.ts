@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 
 /**
  * An endpoint that accepts every webhook. `GET` returns the deliveries that arrived since the
- * previous `GET`: it maps the id of each to the Unix ms of its first arrival since then.
+ * previous `GET`, as a JSON object. Each member has the id of a delivery as its name, and the Unix
+ * ms of its first arrival as its value.
  */
 let arrivals: Record<string, number> = {};
 

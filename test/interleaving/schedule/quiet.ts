@@ -9,8 +9,8 @@ export interface Asking {
 }
 
 /**
- * If no call is answered within this time, Postgres is asked whether the calls in progress wait for
- * locks.
+ * If no call is answered within this time, and all calls in progress are statements, Postgres is
+ * asked whether they wait for locks.
  */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;

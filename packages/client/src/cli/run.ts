@@ -8,7 +8,7 @@ import { CommandError, explain } from './failure.ts';
 import { listen } from './listen.ts';
 import { listTriggers, trigger } from './trigger.ts';
 
-/** Runs the commands `listen` and `trigger`, both for `svc` and for `npx @svc/client`. */
+/** This file runs the commands `listen` and `trigger`, both for `svc` and for `npx @svc/client`. */
 
 export type { CommandSpec } from './commands.ts';
 export { environmentHelp, listenCommand, triggerCommand } from './commands.ts';

@@ -92,12 +92,20 @@ const Answer = Type.Object({
 });
 
 const Eeo = Type.Object({
-  gender: Type.Optional(textOrList('The label of an option of the question on gender.')),
-  race: Type.Optional(
-    textOrList('The label of an option of the question on race, or an array of labels.'),
+  gender: Type.Optional(
+    textOrList('The answer to the question on gender: the label of an option.'),
   ),
-  veteran: Type.Optional(textOrList('The label of an option of the question on veteran status.')),
-  disability: Type.Optional(textOrList('The label of an option of the question on disability.')),
+  race: Type.Optional(
+    textOrList(
+      'The answer to the question on race: the label of an option, or an array of labels.',
+    ),
+  ),
+  veteran: Type.Optional(
+    textOrList('The answer to the question on veteran status: the label of an option.'),
+  ),
+  disability: Type.Optional(
+    textOrList('The answer to the question on disability: the label of an option.'),
+  ),
 });
 
 const File = Type.Object(

@@ -40,7 +40,7 @@ export const gatewayEvents = {
     'Nothing: tenants repeat requests without an answer. The idempotency key prevents a second submission.',
   ),
   'gateway.key_uses_not_stored': warn(
-    'could not store when keys were last used',
+    'could not store the times at which keys were last used',
     ['err'],
     actions.postgres,
   ),

@@ -26,11 +26,9 @@ export const webhooksEvents = {
     'tidied webhook endpoints: `dropped` counts events that a poll endpoint no longer keeps, `deleted` counts retired endpoints',
     ['dropped', 'deleted'],
   ),
-  'webhooks.deliveries_exhausted': info('ended deliveries whose round began 72 hours ago', [
-    'count',
-  ]),
+  'webhooks.deliveries_exhausted': info('marked deliveries as exhausted after 72 hours', ['count']),
   'webhooks.exhaustion_failed': warn(
-    'could not end a delivery whose round began 72 hours ago',
+    'could not mark a delivery as exhausted',
     ['err', 'deliveryId'],
     actions.retried,
   ),

@@ -115,6 +115,6 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'The most attempts that this process claims, sends or records at once',
+    help: 'The most attempts that this process may claim, send or record at once',
   },
 } as const satisfies Record<string, MetricDefinition>;

@@ -58,7 +58,7 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). The reasons to refuse
- * are checked in the order of `HoldOutcome`.
+ * are checked in the order of `HoldOutcome`, except within a batch (`holdSubmissions`).
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -66,8 +66,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places the holds as if in separate calls (decision 9). If holds share tenant, key and epoch, only
- * the first is tried; the others get `key_taken`. Throws and places none of several holds if
- * another call takes a key meanwhile.
+ * the first is tried; the others get `key_taken`. Throws and places nothing if the holds must run
+ * one by one (see `placeAll`).
  */
 export async function holdSubmissions(
   store: Store,

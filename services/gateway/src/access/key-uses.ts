@@ -54,7 +54,7 @@ export function createKeyUses({
         uses.map(([keyId, usedAtMs]) => ({ keyId, agoMs: nowMs - usedAtMs })),
       );
     } catch (error) {
-      logger.warn({ err: error }, 'could not store when keys were last used');
+      logger.warn({ err: error }, 'could not store the times at which keys were last used');
     }
   }
 

@@ -109,9 +109,8 @@ function optionsFor(
 }
 
 /**
- * True if the profile has an answer for the checkbox that names its label or an option. A word like
- * "yes" is not interpreted. If the profile has no answer for it: true if a consent names its label
- * or an option.
+ * True if each text of the answer is the label of the checkbox or an option of it. A word like
+ * "yes" is not interpreted. Without an answer: true if a consent is such a text.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -38,7 +38,7 @@ export async function checkDrain({ engine, containers, tenant }: Drained): Promi
   }
   const atStop = endsOf(receiver, ids).size;
   say(
-    `        ${ids.length - atStop} of ${ids.length} submissions had no final event when all services had stopped`,
+    `        ${ids.length - atStop} of ${ids.length} final events had not arrived when all services had stopped`,
   );
   for (const name of serviceNames) {
     await engine.podman('start', name);

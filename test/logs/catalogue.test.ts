@@ -19,8 +19,8 @@ const passedOn = [
 ];
 
 /**
- * Returns the events that a log call can write, by its member `event` or by its messages. An event
- * that the call must not write is undefined.
+ * Finds the events that a log call can write: the one in its member `event`, or else one for each
+ * of its messages. Undefined stands for an event that the call must not write.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

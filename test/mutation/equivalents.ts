@@ -93,7 +93,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
-      'The second read has a higher limit. It returns the same nodes first, because Redis runs the script atomically. The further nodes are not freer, so the choice is equally good.',
+      'The nodes that the second read adds are no better than those of the first page, so the choice is equally good.',
   },
   {
     id: '33cc973a3acb',

@@ -6,8 +6,8 @@ import process from 'node:process';
 export const commandVariable = 'LIVE_GATEWAY_COMMAND';
 
 /**
- * Runs a command with the address and the keys of a live gateway in its environment
- * (live-gateway.test.ts). Returns true if the command succeeds.
+ * Runs a command with the address of a live gateway and the keys of a tenant and an operator in its
+ * environment (live-gateway.test.ts). Returns true if the command succeeds.
  */
 export function runAtLiveGateway(command: readonly string[]): boolean {
   const file = path.join(import.meta.dirname, 'live-gateway.test.ts');

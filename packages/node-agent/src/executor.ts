@@ -80,8 +80,8 @@ export class JobFailed extends Error {
   override readonly name = 'JobFailed';
   readonly code: Failure['code'];
   /**
-   * False if a retry would fail again, although `code` is one that usually allows a retry.
-   * Undefined: `code` alone decides.
+   * False if a retry would fail again. It has an effect only with the code `site_unreachable`
+   * (CONTRACT 7).
    */
   readonly retriable: false | undefined;
 

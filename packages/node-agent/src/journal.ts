@@ -15,8 +15,8 @@ export type JournalEntry =
       readonly phase: 'begun';
       readonly submissionId: string;
       /**
-       * True if nothing is submitted in this phase: the executor has `isFenced` (executor.ts), or
-       * the agent ended before it started the executor.
+       * True if it is certain that nothing is submitted in this phase: the executor has `isFenced`
+       * (executor.ts), or the file shows that it was not started (`readEntry`).
        */
       readonly isFenced: boolean;
     }

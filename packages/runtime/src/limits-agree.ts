@@ -11,7 +11,9 @@ const takenOverAfterMs = {
   'a job of a queue': jobLockMs,
 };
 
-/** The most jobs that one process runs at once, and the variable that sets this number. */
+/**
+ * The most jobs or webhook requests that one process has in flight, and the variable that sets it.
+ */
 export interface JobLimit {
   readonly variable: string;
   readonly jobsMax: number;

@@ -43,21 +43,19 @@ export async function reconcile(
   progress: ReconcileProgress = { after: null },
 ): Promise<void> {
   const errors: unknown[] = [];
-  let looked = 0;
   for (let page = 0; page < pagesMax; page += 1) {
     const { after } = progress;
     const found = await findOverdue(deps.store, { after, limit: candidatesMax });
     // The position moves before the page is processed. If an error in the page then ends this pass,
     // the next pass still starts after this page.
     progress.after = found.next;
-    looked += found.candidates.length;
     errors.push(...(await reconcilePage(deps, found.candidates)));
     if (found.next === null) break;
   }
   if (errors.length > 0) {
     throw new AggregateError(
       errors,
-      `${errors.length} of ${looked} overdue submissions could not be reconciled`,
+      `${errors.length} overdue submissions could not be reconciled`,
     );
   }
 }

@@ -19,8 +19,8 @@ const lookEveryMs = 20;
 const boundMs = 20_000;
 
 /**
- * Makes a process collect its garbage. Resolves with the bytes that V8 still uses. Throws if the
- * process does not report them within `boundMs`.
+ * Makes a process collect its garbage. Resolves with the bytes that its objects still use, in V8's
+ * heap and outside it. Throws if the process does not report them within `boundMs`.
  */
 export async function collectedBytes(dir: string, name: string, pid: number): Promise<number> {
   const file = fileOf(dir, name);

@@ -16,7 +16,7 @@ declare module 'vitest' {
 }
 
 declare global {
-  // eslint-disable-next-line no-var -- the code under test reads it by this name
+  // eslint-disable-next-line no-var -- only `var` makes it a member of `globalThis`
   var svcMutationReach: Set<string> | undefined;
 }
 

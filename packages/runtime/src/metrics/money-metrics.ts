@@ -9,7 +9,7 @@ export const moneyMetrics = {
     ...own,
     type: 'counter',
     labels: { state: 'the final state' },
-    help: 'Submissions that this service settled; cancels that settle a stored outcome are not counted',
+    help: 'Submissions that this service settled',
   },
   svc_settlement_lag_seconds: {
     ...own,

@@ -98,8 +98,8 @@ function senderOf(request: Request): Sender {
 }
 
 /**
- * Takes at most one token from the tenant's rate limit bucket, even if the request is tried again
- * with newer keys. Operators have no rate limit.
+ * Takes at most one token from the tenant's rate limit bucket, even if the gateway tries the
+ * request again with newer keys. Operators have no rate limit.
  */
 async function countRequest(
   principal: Principal,

@@ -109,8 +109,9 @@ function optionsFor(
 }
 
 /**
- * True if each text of the answer is the label of the checkbox or an option of it. A word like
- * "yes" is not interpreted. Without an answer: true if a consent is such a text.
+ * With an answer: true if each of its texts is the label of the checkbox or of an option. A word
+ * like "yes" is not interpreted. Without an answer: true if a consent is the label of the checkbox
+ * or of an option.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -24,8 +24,8 @@ export function startDriver(
   const [program = '', ...words] = command;
   const child = spawn(program, words, {
     cwd: options.cwd,
-    // The driver's process does not get the NODE_OPTIONS of `bareEnvironment`. These options
-    // preload TypeScript files, and older runtimes cannot load TypeScript.
+    // The driver gets no `NODE_OPTIONS`. Those of the tests preload TypeScript files, and older
+    // runtimes cannot load TypeScript.
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
   });
   let errors = '';

@@ -13,7 +13,7 @@ import type { WireAnswer } from '../support/wire.ts';
 
 /**
  * The endpoints of CONTRACT 5 and 12: lists, the account statement, settings, deliveries, purchases
- * by operators, keys, the audit list, webhook endpoints and the rate limit.
+ * by operators, keys, the audit list and webhook endpoints. Also the rate limit (CONTRACT 2).
  */
 
 let whole: WholeStack;

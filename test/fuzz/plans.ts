@@ -11,7 +11,10 @@ export interface Plan {
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signer: Signer;
-  /** How the signature is made invalid. Undefined if the request has a valid signature or none. */
+  /**
+   * How the authentication is made to fail. Undefined if it succeeds, or if the request is not
+   * signed.
+   */
   readonly spoiled?: Spoiling;
 }
 

@@ -3,7 +3,7 @@ import type { Month, Plan, Year } from './year.ts';
 
 /**
  * The most milliseconds that a session may wait for a lock, or that an exclusive lock may last.
- * Applies only to long runs. Stalls of the sampling do not count.
+ * Applies only to long runs. Pauses of the machine do not count.
  */
 const lockMsMax = 50;
 const growthMax = 1.2;
@@ -50,7 +50,7 @@ export function judge(
   const figures =
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
     `${year.eventsDeleted} events deleted, ` +
-    `in the later half of the compared months, tables were at most ${worst.toFixed(2)} times as large as in the earlier half, ` +
+    `in the later half of the compared months, tables with a limit were at most ${worst.toFixed(2)} times as large as in the earlier half, ` +
     `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
     `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms if pauses of the machine, each up to ${gapMs.toFixed(1)} ms, are counted)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;

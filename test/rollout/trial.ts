@@ -27,7 +27,7 @@ export interface RolloutReport {
   readonly failedCreations: readonly string[];
   /**
    * One text for each submission that failed because a node or a service disappeared. Submissions
-   * with the behaviour `faults.lost` are left out, because their jobs never end by themselves.
+   * with the behaviour `faults.lost` are left out, because they fail without a rollout, too.
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
@@ -61,8 +61,8 @@ interface Latency {
 /** The p99 of a phase may be at most this many times the p99 of the quiet phase. */
 export const p99RatioMax = 2;
 /**
- * The number of nodes. Each half of them has slots for the whole load, so no creation is refused
- * for lack of capacity.
+ * The number of nodes. Any two of them have enough slots for the whole load, so no creation is
+ * refused while the others reconnect.
  */
 const nodes = 4;
 const slotsPerNode = 100;

@@ -9,8 +9,8 @@ import {
 import { readPayUrl } from './chain/payer.ts';
 
 /**
- * The requests of tenants while the rail is on (CONTRACT 8, "Intents"). The watcher does not run.
- * The tests therefore change the intents in Postgres themselves.
+ * The endpoints of the rail for tenants and payers (CONTRACT 8, "Intents"). The watcher does not
+ * run. The tests therefore change the intents in Postgres themselves.
  */
 
 const recipient = 'mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN';

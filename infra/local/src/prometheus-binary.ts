@@ -44,8 +44,8 @@ export async function prometheusPrograms(
 
 /**
  * Replaces each broken symbolic link in `dir` with a link to the entry of the same name in
- * /usr/share/javascript. apt does not download a package that is installed on this machine, so the
- * links to its files are broken.
+ * /usr/share/javascript. apt does not download installed packages, so links in `dir` to files of
+ * such a package are broken.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

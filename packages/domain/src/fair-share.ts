@@ -1,6 +1,6 @@
 /**
  * Shares free slots between tenants while slots are short (CONTRACT 7, decision 40). The service
- * runs the same rule as a Redis script, and a test compares the two. Times are Unix time in ms.
+ * runs a Redis script with the same rule, and a test compares the two. Times are Unix time in ms.
  */
 
 /**
@@ -41,8 +41,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * For a tier with one usable slot: the longest time that tenants above their share get no slot,
- * after a tenant within its share got none (`starvedAtMs`).
+ * For a tier with one usable slot. After a tenant within its share got no slot (`starvedAtMs`), the
+ * slot is kept from tenants above their share for at most this long.
  */
 export const yieldMs = 2_000;
 /**
@@ -88,8 +88,8 @@ export interface Contention {
   readonly below: number;
   /**
    * The length of an imagined queue at the time `backlogAtMs`. The queue drains at `rate`. An ask
-   * joins it if at least two tenants count as asking and the tenant of the ask is not above its
-   * share.
+   * joins it only if at least two tenants count as asking and the tenant of the ask is not above
+   * its share.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;

@@ -50,7 +50,7 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 // Dispatch (CONTRACT 3 and 7).
 /**
  * The time from the hold to the dispatch deadline. After the deadline, the submission is not
- * dispatched any more. A recovery can still restore an earlier dispatch.
+ * dispatched any more. But in a recovery, a node may still report a dispatch that was lost.
  */
 export const dispatchDeadlineMs = 5000;
 /**

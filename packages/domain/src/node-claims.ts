@@ -18,9 +18,9 @@ export function runningMax(slotsMax: number): number {
 
 // CONTRACT 7, "Assignments".
 /**
- * A link is closed if more than this many of its `start`, `usage` and outcome frames within
- * `foreignFramesWindowMs` name submissions that Postgres has not assigned to its node. A `report`
- * with an invalid id counts too.
+ * A link may send at most this many `start`, `usage` and outcome frames within
+ * `foreignFramesWindowMs` about submissions that are not assigned to its node. With more, it is
+ * closed. A `report` with an invalid id counts too.
  */
 export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;

@@ -1,6 +1,6 @@
 import { type Decimal, decimalOf, formatDecimal, parseDecimal } from './decimal.ts';
 
-/** Units of metered usage and of a rate's weights (CONTRACT 4). */
+/** The units in which usage is metered (CONTRACT 4). */
 export const usageUnits = [
   'nodeSeconds',
   'cpuSeconds',

@@ -174,8 +174,8 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // The loop has killed the process before each operation of the five steps, so `killAfter` is now
-  // the number of these operations plus one. The steps have at least 20 operations.
+  // The five steps have at least 20 operations. Each pass of the loop killed the process before
+  // another one of them.
   expect(killAfter).toBeGreaterThan(20);
 });
 

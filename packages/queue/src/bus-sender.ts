@@ -50,8 +50,8 @@ interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
    * True if the version of the dispatcher cannot read batches: a batch did not reach it, but a
-   * single message did. This never changes, because a dispatcher has a new id, and so a new
-   * `Target`, after each start.
+   * single message did. It then stays true: another version is another start, with a new id and so
+   * a new `Target`.
    */
   isWithoutBatches: boolean;
 }

@@ -16,8 +16,8 @@ interface Waiting<Input, Output> {
 }
 
 /**
- * If `run` fails, the calls of its batch fail, and all waiting calls fail too. Otherwise a waiting
- * call could wait for a second time-out of Redis. Nothing is retried.
+ * If `run` fails, the calls of its batch fail, and all waiting calls fail too, so that none waits
+ * for a second time-out of Redis. Nothing is retried.
  */
 export function createCallBatcher<Input, Output>({
   run,

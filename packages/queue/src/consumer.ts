@@ -46,7 +46,7 @@ const drainTimeoutMsDefault = 8_000;
 const abortGraceMs = 1_000;
 const retryPauseMs = 1_000;
 
-/** Records the time of each poll. BullMQ has no event for a poll that found no job. */
+/** Records the time of each poll. BullMQ has no event for each poll that finds no job. */
 class ObservedWorker extends Worker {
   polledAtMs = Number.NEGATIVE_INFINITY;
 

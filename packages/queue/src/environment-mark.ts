@@ -100,8 +100,9 @@ async function check(
 }
 
 /**
- * Returns the environment that this Redis belongs to. If Redis has no mark (`markKey`), marks it
- * with `environment`, unless a process of the other environment is connected (`guardRedis`).
+ * Returns the environment that this Redis belongs to. A Redis without a mark belongs to the other
+ * environment if a process of that environment is connected. Otherwise it is marked with
+ * `environment`.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);

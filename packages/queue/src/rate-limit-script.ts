@@ -1,8 +1,8 @@
 import { redisScript } from './redis-script.ts';
 
 /**
- * All gateways together may give a few tokens of a bucket too many: at most the number that the
- * bucket gains in this time (CONTRACT 2). At 100 tokens a second, this number is 2.
+ * All gateways together may exceed the limit of a bucket by the tokens that it gains in this time
+ * (CONTRACT 2). At 100 tokens a second, they are 2.
  */
 const aheadMs = 20;
 /**

@@ -49,8 +49,8 @@ export interface RedisConnectionOptions {
 const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
 
 /**
- * Opens a connection that reconnects forever. Wait with `waitForRedis`, close with `closeRedis`.
- * Throws if `url` names a cluster but `clusterKey` is missing.
+ * Opens a connection that reconnects forever. `waitForRedis` waits until it is usable, and
+ * `closeRedis` closes it. Throws if `url` names a cluster but `clusterKey` is missing.
  */
 export function connectRedis(
   url: string,

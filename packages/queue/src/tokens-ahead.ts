@@ -34,8 +34,8 @@ interface Answer {
 
 /**
  * Gives tokens to requests before Redis has taken them from the bucket. Only one gateway at a time
- * may do so for a bucket. While Redis answers, a limit is therefore exceeded by at most `aheadMax`
- * tokens (CONTRACT 2).
+ * may do so for a bucket. So a limit is exceeded by at most `aheadMax` tokens, unless Redis is
+ * unreachable (CONTRACT 2).
  */
 export interface TokensAhead {
   /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */

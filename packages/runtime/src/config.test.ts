@@ -48,7 +48,7 @@ test('the error names every wrong variable and what to set', () => {
     'The configuration has missing or invalid variables:',
     '  ADMIN_PORT is not valid: the port of /live, /ready and /metrics; 0 chooses a free port',
     '  EXAMPLE is not valid: 1 for yes, 0 for no',
-    '  REDIS_URL is not set: the URL of Redis: redis://host:port, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with TLS, rediss instead of redis',
+    '  REDIS_URL is not set: the URL of Redis: `redis://host:port`, `redis+sentinel://host:port,host:port/master` or `redis+cluster://host:port,host:port`; with TLS, `rediss` instead of `redis`',
   ]);
 });
 

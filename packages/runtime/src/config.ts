@@ -68,7 +68,7 @@ export const commonConfig = {
   REDIS_URL: Type.String({
     pattern: '^rediss?(\\+(sentinel|cluster))?://',
     description:
-      'the URL of Redis: redis://host:port, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with TLS, rediss instead of redis',
+      'the URL of Redis: `redis://host:port`, `redis+sentinel://host:port,host:port/master` or `redis+cluster://host:port,host:port`; with TLS, `rediss` instead of `redis`',
   }),
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,

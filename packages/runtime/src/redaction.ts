@@ -69,7 +69,7 @@ function redactValue(value: unknown, depth: number): unknown {
 /**
  * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
  * Cuts deep objects and long lists. Replaces bigints by texts, binary data by its length, and
- * errors, except `err` of `fields`, by `describeError`.
+ * errors by `describeError` (but not `fields.err`).
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * Caches `KeyObject`s. If a key is passed as text or bytes, `node:crypto` creates a new `KeyObject`
- * in each call. This takes longer than a short HMAC.
+ * Caches `KeyObject`s. If a key is passed as bytes, `node:crypto` reads them again in each call.
+ * This takes longer than a short HMAC.
  */
 
 /**

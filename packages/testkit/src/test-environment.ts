@@ -23,8 +23,9 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. With them, each Node.js process loads the
-   * `preloads` of test-servers.ts, or the mutant of a TypeScript file if one is tested.
+   * Extra environment variables for processes under test. With them, each Node.js process first
+   * loads the `preloads` of test-servers.ts. In a test of a TypeScript mutant, it loads the mutant
+   * and no preloads.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

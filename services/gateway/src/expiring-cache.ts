@@ -2,8 +2,8 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). An absent value
-   * (see `createExpiringCache`) must also be younger than `ttlMs`. If a load fails, throws its
+   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). A value that
+   * means "not found" (`isAbsent`) must also be younger than `ttlMs`. If a load fails, throws its
    * error.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;

@@ -69,7 +69,7 @@ export class Schedule {
   readonly #endpoints = new Map<string, Endpoint>();
   /**
    * The endpoints that the next claims may ask for, in the order of this set. They may have due
-   * deliveries, and neither the hourly limit nor the breaker postpones them.
+   * deliveries.
    */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();

@@ -7,8 +7,8 @@ export interface Watched {
   /** The seconds from the fault until an alert fired, by the name of the alert. */
   readonly fired: ReadonlyMap<string, number>;
   /**
-   * The seconds from the repair of the fault until no alert of `must` fired any more. Undefined if
-   * one of them still fired after two minutes.
+   * The seconds from the repair of the fault until no alert of `LiveFault.must` fired any more.
+   * Undefined if one of them still fired after two minutes.
    */
   readonly endedSeconds: number | undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * SQL for rows of past months. The query `source` has these parameters:
+ * SQL for past months. Parameters of `source`:
  *
  * - `$1`: tenant ids.
- * - `$2`, `$3`: first and last submission number.
- * - `$4`: count of submissions.
- * - `$5`: first balance in micros.
+ * - `$2`, `$3`: first and last submission to insert.
+ * - `$4`: count of all submissions.
+ * - `$5`: first balance of a tenant, micros.
  * - `$6`: count of tenants.
  * - `$7`: now.
  */

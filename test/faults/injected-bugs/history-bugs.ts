@@ -39,7 +39,7 @@ export const historyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'entries-out-of-order',
-    what: 'the holds of one SQL statement get their numbers in the ledger from the last to the first',
+    what: 'the holds of one SQL statement are numbered in the ledger in reverse order',
     edits: [
       {
         file: holding,

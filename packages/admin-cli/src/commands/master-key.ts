@@ -101,8 +101,8 @@ async function resealAll(
   options: RotateOptions,
 ): Promise<readonly ResealedColumn[]> {
   await beginReseal(store);
-  // The passes leave out the table `environment`. As soon as its value is in the present format,
-  // services refuse values in the previous one. So `endReseal` reseals it last.
+  // The table `environment` is resealed last. As soon as its value is in the present format,
+  // services refuse values in the previous one.
   const columns = sealedColumns.filter(({ table }) => table !== 'environment');
   const total = await resealPass(store, columns, options);
   // Before the phase `bound`, services may still write values in the format of the previous

@@ -71,8 +71,8 @@ export function base64(bytes: ArrayBuffer): string {
 }
 
 /**
- * Replaces control characters, line breaks and characters that change the direction of text with
- * spaces. Untrusted text is then safe to print on one line.
+ * Replaces each control character, line break and character that changes the direction of text by a
+ * space. Untrusted text is then safe to print on one line.
  */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ');

@@ -182,8 +182,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 
 /**
  * Each old variant must have a compatible new variant. An answer with variants must not get more
- * variants. Exception: if each old variant of an answer has a `code` or `type` with a `const`, the
- * new schema may have more variants, or none.
+ * variants. But if each variant of the old answer has a `code` or `type` with a `const`, the new
+ * one may have more variants, or none.
  */
 function compareVariants(
   context: Comparison,

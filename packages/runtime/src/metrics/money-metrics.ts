@@ -115,7 +115,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Seconds since the watcher began its last complete listing of a token account; the largest of all accounts with open intents. For an account without a complete listing: since the creation of its cursor, or of the intent if there is no cursor. 0 if no intent is open. Alert above 60',
+    help: 'Seconds since the watcher began its last complete reading of a token account; the largest of all accounts with open intents. For an account without a complete reading: since the creation of its cursor, or of the intent if there is no cursor. 0 if no intent is open. Alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

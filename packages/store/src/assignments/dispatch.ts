@@ -128,8 +128,9 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The planner must use only the primary key. The ids are in a condition, because a join could get
- * another plan. The state is a parameter, as a literal could lead to a partial index (decision 25).
+ * The planner must use only the primary key. So the ids are in a condition, because a join could
+ * get another plan. The state is a parameter, because with a literal the planner could use a
+ * partial index (decision 25).
  */
 const assignNodes = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },

@@ -43,7 +43,7 @@ export interface Sealer {
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
   /**
    * Throws if the value has an unknown key, was modified, or is bound to another place. Before the
-   * phase `bound`, a value may be bound to its table, column and row only.
+   * phase `bound`, also accepts a value that is bound only to its table, column and row.
    */
   unseal(place: Place, sealed: Uint8Array): Uint8Array;
 }

@@ -138,9 +138,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The highest lag, in seconds, of the token accounts with open intents, or 0. The lag is the time
-   * since `listedAt` of the cursor, or since its creation if that is null. Without a cursor, it is
-   * the time since the creation of the intent.
+   * The highest lag, in seconds, of the token accounts with open intents. 0 without an open intent.
+   * A lag counts from `listedAt` of the cursor, or if there is none, from the creation of the
+   * cursor, or else of the intent.
    */
   readonly lagSeconds: number;
 }

@@ -112,8 +112,8 @@ export async function migrate(
 }
 
 /**
- * Returns the pending migrations with their effects. Returns `refused` if this build must not
- * migrate the database (`migrations/status.ts`). Changes nothing.
+ * Returns the pending migrations with their effects. Returns `refused` if the status of the schema
+ * is `unknown` (`migrations/status.ts`). Changes nothing.
  */
 export async function planMigrations(
   ownerUrl: string,
@@ -173,8 +173,7 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 
 /**
  * Polls. A statement that waited for the lock would keep a snapshot. The other migrator has the
- * lock, and its concurrent index build would wait for this snapshot. Both would wait for ever
- * (decision 33).
+ * lock, and its concurrent index build would wait for this snapshot: a deadlock (decision 33).
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {

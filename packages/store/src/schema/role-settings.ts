@@ -12,7 +12,7 @@ export interface SettingsTarget {
   readonly serviceUrl: string;
   /**
    * `role`: the settings apply in every database. `database`: the settings apply only in the
-   * service's database, because the services' role is also the owner (decision 34).
+   * service's database. That is so if the services' role is also the owner (decision 34).
    */
   readonly scope: 'role' | 'database';
 }

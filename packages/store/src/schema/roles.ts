@@ -126,8 +126,8 @@ function accountOf(databaseUrl: string): { role: string; password: string } {
 }
 
 /**
- * Creates the role. Returns undefined if the role then exists. Returns the reason if `role` is
- * empty or `owner` may not create roles. Throws other errors.
+ * Creates the role if it does not exist. Returns the reason if `role` is empty or `owner` may not
+ * create roles. Throws other errors.
  */
 async function createRole(
   owner: Client,

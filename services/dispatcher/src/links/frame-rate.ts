@@ -8,8 +8,8 @@ import type { Clock } from '@svc/runtime';
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
 /**
- * The burst is `burstSeconds` times the limit per second. Each running submission adds
- * `burstPerRunning`, because a node that connects again repeats the frames of its runs.
+ * The burst is `burstSeconds` times the limit per second. Each submission that the `hello` names
+ * adds `burstPerRunning`, because a node that connects again repeats the frames of its runs.
  */
 const burstSeconds = 2;
 const burstPerRunning = 4;

@@ -129,9 +129,9 @@ export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>):
 }
 
 /**
- * Moves an open offer to the records. The next search may begin at once, or, if another offer is
- * open, `secondOfferAfterMs` after that offer was made. Does nothing if the offer `offerId` is not
- * open.
+ * Moves an open offer to the records. If no other offer is open, the next search may begin at once.
+ * Otherwise it waits until `secondOfferAfterMs` after the other offer. Does nothing if the offer
+ * `offerId` is not open.
  */
 export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
   const ended = offering.open.find((offer) => offer.offerId === offerId);

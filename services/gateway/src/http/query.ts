@@ -39,7 +39,7 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
 
 /**
  * Decodes at most the first `countMax` parameters. The caller passes the number of known parameters
- * plus one. In a query with this many, one must be unknown or repeated, so the query is refused.
+ * plus one. A query with `countMax` parameters has an unknown or repeated one, so it is refused.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;

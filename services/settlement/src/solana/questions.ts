@@ -5,9 +5,9 @@ import { questionPagesMax } from './limits.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * Asks the RPC server for the transactions that name a reference. This is necessary because its
- * list for the token account can miss a payment (decision 32). If a transaction cannot be read, the
- * question is not recorded as answered.
+ * Asks the RPC server for the transactions that name a reference. This is necessary because the
+ * server's list for the token account can miss a payment (decision 32). If a transaction cannot be
+ * read, the question is not recorded as answered.
  */
 export async function askForReference(
   deps: WatcherDeps,

@@ -64,8 +64,9 @@ export interface UploadRules {
 }
 
 /**
- * The signs that the ATS has the application. If the answer to the submission request contains a
- * refusal or has a status of 400 or higher, the signs do not count. Otherwise one sign is enough.
+ * How the agent recognises that the ATS has received the application. If the answer to the
+ * submission request contains a refusal or has a status of 400 or higher, the signs do not count.
+ * Otherwise one sign is enough.
  */
 interface SuccessRules {
   /** Matches the path of the page's URL, or of the URL of one of its frames. */

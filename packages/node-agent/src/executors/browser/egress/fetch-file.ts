@@ -106,8 +106,8 @@ async function fetchOnce(dialer: Dialer, address: string, signal: AbortSignal): 
 }
 
 /**
- * Fetches a file and checks its hash (CONTRACT 10, "Input"). The address rules apply to `url` and
- * to the target of each redirect. Never rejects.
+ * Fetches a file and checks its hash (CONTRACT 10, "Input"). The address rules of `dialer` apply to
+ * `url` and to the target of each redirect. Never rejects.
  */
 export async function fetchFile(
   dialer: Dialer,

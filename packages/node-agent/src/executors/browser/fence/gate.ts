@@ -1,6 +1,6 @@
 /**
  * The phase of the fence decides which requests may leave the browser. A request carries the
- * application if `isMatch` is true (see `verdictOn`), unless it is a CORS preflight.
+ * application if the adapter recognises it, unless it is a CORS preflight.
  */
 export type FencePhase =
   | 'open'

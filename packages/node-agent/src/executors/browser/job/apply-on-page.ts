@@ -70,9 +70,9 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 }
 
 /**
- * Arms the fence before the form is filled in, because a page may send the form by itself. The
- * values are not known yet, so the generic adapter expects a non-GET navigation to the form's
- * action. Does nothing without a form or submit control.
+ * Arms the fence before the form is filled in, because a page may send the form by itself. Without
+ * values to look for, the generic adapter recognises only a non-GET navigation to the action. Does
+ * nothing without a form or submit control.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);

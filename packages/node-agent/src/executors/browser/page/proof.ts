@@ -15,7 +15,7 @@ export interface Evidence {
   readonly answer: Answer;
   readonly page: PageFacts;
   readonly sent: readonly FieldReport[];
-  /** The form that the page shows now; undefined if it shows none. */
+  /** The form that the page shows now. Undefined if it shows none or was not read. */
   readonly now: readonly FieldReport[] | undefined;
   /** True if the page had enough time to show its messages. */
   readonly isSettled: boolean;

@@ -53,9 +53,8 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 }
 
 /**
- * The date format that a text input expects, from its placeholder or its date picker, such as
- * `mm/dd/yyyy`. Undefined for other inputs. Also undefined for the type `date`, whose value is
- * always `yyyy-mm-dd`.
+ * The date format that the placeholder or the date picker of an input shows, such as `mm/dd/yyyy`.
+ * Undefined if neither shows one, and for the type `date`, whose value is always `yyyy-mm-dd`.
  */
 export function dateFormatOf(control: HTMLElement): string | undefined {
   if (control.matches('[type="date"]')) return undefined;

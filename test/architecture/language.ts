@@ -19,7 +19,7 @@ const sentenceWordsMax = 32;
 
 /**
  * Constructions that readers stumble over, and unusual words for things that have a usual name
- * (docs/STYLE.md 13). `rule` says what to write instead.
+ * (docs/STYLE.md 8 and 13). `rule` says what to write instead.
  */
 const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
   [

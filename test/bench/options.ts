@@ -35,8 +35,8 @@ export const options = {
   againstDir: values.against,
   profileDir: values.profile,
   /**
-   * If above 0, the run compares the product after this many finished submissions with the product
-   * after `seedRowsFew`.
+   * If above 0, the run compares two databases: one with this many finished submissions at the
+   * start, and one with `seedRowsFew`.
    */
   seedRows: natural('seed-rows', values['seed-rows']),
   seedRowsFew: 10_000,

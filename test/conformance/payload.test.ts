@@ -6,7 +6,7 @@ import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
  * `applicantProfile` reaches the node unchanged (CONTRACT 3): every member in its order, every
- * string by value, every number with all its digits.
+ * string with the same characters, every number with all its digits.
  */
 
 let whole: WholeStack;

@@ -47,8 +47,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * If true, the run causes no more faults after the system has not recovered in time, or after the
-   * load has seen an answer that breaks the contract.
+   * If true, the run causes no further fault as soon as the system has failed to recover in time,
+   * or the load has seen an answer that breaks the contract.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

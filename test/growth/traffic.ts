@@ -17,8 +17,8 @@ export interface Traffic {
   run(size: { readonly lives: number; readonly rows: number }): Promise<void>;
   lived(): number;
   /**
-   * Uses the first idempotency keys again. Returns a fault for each key that the service has
-   * forgotten: such a key starts a second submission.
+   * Repeats the first submissions of `run` with their idempotency keys. Returns a fault for each
+   * key that the service has forgotten, so that it starts a second submission.
    */
   forgotten(): Promise<string[]>;
 }

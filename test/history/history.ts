@@ -56,8 +56,8 @@ export type CreateOutcome =
   /** The answer of the store itself, without a gateway: the key is in use. */
   | { readonly kind: 'taken' }
   /**
-   * Another error, which is returned only after the key was looked up. It proves that the key was
-   * free at some moment during the request.
+   * An error that the service decides only after it has looked up the key. It proves that the key
+   * was free at some moment during the request.
    */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };

@@ -99,7 +99,7 @@ function judgeOne(
 
 /**
  * A false or missing answer is in `falseOnes` only if its request began more than `boundMs` after
- * `atMs` and after every earlier true answer.
+ * the last true answer, or after `atMs` if there is none.
  */
 function compare(
   statements: readonly Statement[],

@@ -37,8 +37,8 @@ export interface Fleet {
   /** Links ten nodes, alternately to the two dispatchers. `slotsOf` returns a node's slots. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
   /**
-   * All slots and the free slots for `ats.application` in the registry. Nodes that are draining or
-   * in quarantine do not count.
+   * The slots for `ats.application` in the registry: all of them, and the free ones. Nodes that are
+   * draining or in quarantine do not count.
    */
   slots(): Promise<{ readonly slots: number; readonly free: number }>;
   close(): Promise<void>;
@@ -69,8 +69,7 @@ export async function startFleet(): Promise<Fleet> {
   return {
     stack,
     async journey() {
-      // The registry may still count tenants of earlier tests as tenants that ask for slots. Delete
-      // these counts.
+      // Without this, tenants of earlier tests could still count as asking for slots.
       const contentions = await redis.keys('*:fleet:contention:*');
       if (contentions.length > 0) await redis.del(contentions);
       return await journeyOn(stack, receiver, accounts);

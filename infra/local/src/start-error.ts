@@ -1,5 +1,5 @@
 /**
- * The stack cannot start, for a reason that the user can fix. `message` says what is wrong, and
+ * A program cannot start, for a reason that the user can fix. `message` says what is wrong, and
  * `advice` what to do.
  */
 export class StartError extends Error {

@@ -67,8 +67,7 @@ interface QueueDefinition {
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
    * The most times that a worker tries a failing job. After the last failure, or at once after the
-   * error `InvalidJob`, the job is given up. The reconciler of the queue then finds the work in
-   * Postgres.
+   * error `InvalidJob`, the job is given up. A reconciler then finds the work in Postgres.
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */
@@ -76,7 +75,7 @@ interface QueueDefinition {
   readonly concurrency: number;
   /**
    * The most times that a stalled job goes back to the queue. At the next stall, the job is given
-   * up, and the reconciler of the queue finds the work in Postgres.
+   * up, and a reconciler finds the work in Postgres.
    */
   readonly stalledCountMax: number;
 }

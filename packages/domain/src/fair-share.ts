@@ -12,7 +12,7 @@ export const shareMemoryMs = 30_000;
 export const backlogMemoryMs = 300_000;
 /**
  * A contention is a time in which slots are short. It ends this long after the last ask that got no
- * slot.
+ * slot (`refusedAtMs`).
  */
 export const contentionMs = 60_000;
 /**

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Combines waiting calls to Redis into batches (decision 9), because one message with many calls
- * costs less than many messages. The order of the calls is kept.
+ * Combines waiting calls to Redis into batches, because one message with many calls costs less than
+ * many messages. The order of the calls is kept.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 

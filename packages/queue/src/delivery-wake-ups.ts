@@ -4,9 +4,9 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * While a wake-up job waits on the webhook queue, a tenant with due deliveries gets no further job:
- * it is added to a set in Redis, which the waiting job serves. So a backlog of deliveries fills
- * neither the queue nor Redis.
+ * While a wake-up job waits on the webhook queue, no further job is enqueued for a tenant with due
+ * deliveries. The tenant is added to a set in Redis, which the waiting job serves. So a backlog of
+ * deliveries fills neither the queue nor Redis.
  */
 
 /**

@@ -7,8 +7,8 @@ export type ResolveAll = (
 ) => void;
 
 /**
- * The time limit of the first try of a query. c-ares, the DNS library in Node, computes the limits
- * of later tries.
+ * The time limit of the first try of the first queries. Later limits are computed by c-ares, the
+ * DNS library in Node.
  */
 const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;

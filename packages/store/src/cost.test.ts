@@ -30,8 +30,8 @@ import { findTenantCredentials } from './tenants/credentials.ts';
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
 /**
- * The most rows that may be read by index. In the first test, this limit applies to each step, in
- * the other tests to all steps together.
+ * Fewer rows than this must be read by index. In the first test, this limit applies to each step,
+ * in the other tests to all steps together.
  */
 const rowsReadMax = 300;
 
@@ -141,7 +141,7 @@ test('no step of the path costs more on a large ledger', { timeout: 240_000 }, a
   expect(Object.keys(costs)).toHaveLength(18);
   for (const [name, { scanned, byIndex }] of Object.entries(costs)) {
     expect({ name, scanned }).toEqual({ name, scanned: 0 });
-    expect({ name, dear: byIndex > rowsReadMax, byIndex }).toMatchObject({ name, dear: false });
+    expect({ name, dear: byIndex >= rowsReadMax, byIndex }).toMatchObject({ name, dear: false });
   }
 });
 

@@ -1,7 +1,7 @@
 import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
 
 /**
- * Fetches Chromium and PgBouncer before the tests, because no npm package contains them. Prints a
+ * Fetches Chromium and PgBouncer before the tests if this machine does not have them. Prints a
  * StartError and does not throw it.
  */
 export async function fetchPrograms(): Promise<void> {

@@ -18,8 +18,8 @@ export interface Auditing {
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;
   /**
-   * The share of the ledger that the current audit of the whole ledger has read, from 0 to 1. 0 if
-   * the status is missing.
+   * The share of the ledger that the current full pass has read, from 0 to 1. 0 if the status is
+   * missing.
    */
   readonly setLedgerFullAuditRatio: (ratio: number) => void;
   /** 1 if the last audit failed, or if its status is missing or cannot be read. Else 0. */

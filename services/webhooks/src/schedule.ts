@@ -13,7 +13,7 @@ export interface Endpoint {
   /** True if the endpoint may have due deliveries that no claim has asked for yet. */
   due: boolean;
   /**
-   * Monotonic time until which the tenant may make no attempt, because its attempts of this hour
+   * Monotonic time until which no attempt is made for the tenant, because its attempts of this hour
    * are used up.
    */
   cappedUntilMs: number;

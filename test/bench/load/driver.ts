@@ -3,8 +3,8 @@ import type { Load, LoadResult } from './messages.ts';
 import { driveOpen } from './open-loop.ts';
 
 /**
- * The process that sends the requests of each `Load`. The measured CPU of a system does not include
- * the CPU of this process.
+ * The process that sends the requests of each `Load`. Its CPU is not part of the measured CPU of
+ * the product or the baseline.
  */
 
 function drive(load: Load): Promise<LoadResult> {

@@ -5,9 +5,9 @@ import { measureThroughput } from './throughput.ts';
 import { openWorld } from './world.ts';
 
 /**
- * The capacity of the webhook deliverer (docs/PERFORMANCE.md).
+ * Measures the webhook deliverer (docs/PERFORMANCE.md).
  *
- * pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]
+ * pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds N] [--rate N]
  */
 const { values } = parseArgs({
   options: {

@@ -37,8 +37,8 @@ export interface RunPlan {
 }
 
 /**
- * The employers of one agent. Their host names differ, because the agent finds an employer by its
- * host name.
+ * The employers of one agent. Each has another ATS and so another host name, by which the agent
+ * finds it.
  */
 export const employers: readonly { readonly ats: Ats; readonly behaviour: Behaviour }[] = [
   { ats: 'greenhouse', behaviour: 'success' },

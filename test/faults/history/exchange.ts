@@ -70,8 +70,8 @@ function parsed({ body = '{}' }: Question): Json {
 }
 
 /**
- * The statuses of refusals that may be decided before the look-up of the idempotency key. They
- * prove nothing about the key (CONTRACT 3).
+ * A refusal with one of these statuses may be decided before the look-up of the idempotency key, so
+ * it proves nothing about the key (CONTRACT 3).
  */
 const beforeTheKey: ReadonlySet<number> = new Set([400, 401, 404, 405, 408, 413, 415, 429, 431]);
 

@@ -226,8 +226,8 @@ export class ModelNode {
   }
 
   /**
-   * Removes an acknowledged outcome from the journal. A `stopped` is acknowledged too, but has no
-   * outcome in the journal.
+   * Removes an acknowledged outcome from the journal. The frame `stopped` is acknowledged too, but
+   * has no outcome in the journal.
    */
   #acknowledged(submissionId: string): void {
     if (this.journal.get(submissionId)?.phase !== 'ended') return;

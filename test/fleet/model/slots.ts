@@ -3,9 +3,9 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * Longer than `stoppedDeadlineMs` and `enterAgainAfterMs`, both 30 s. After at most
- * `stoppedDeadlineMs`, a dispatcher frees the slot of a stopping run. About every
- * `enterAgainAfterMs`, it enters each link in the registry again.
+ * All slots are free again within this time. A dispatcher frees the slot of a stopping run after at
+ * most `stoppedDeadlineMs`, and enters each link in the registry again about every
+ * `enterAgainAfterMs`. Both are 30 s.
  */
 const slotsBackMs = 31_000;
 

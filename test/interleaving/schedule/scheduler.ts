@@ -119,8 +119,8 @@ export class Scheduler {
   }
 
   /**
-   * After this call no event fails or is delayed, but a stalled process stays stalled until its
-   * stall ends.
+   * After this call no event fails, and no new delay begins. A stalled process stays stalled until
+   * its stall ends.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };

@@ -123,8 +123,8 @@ export class SimulatedDispatcher implements Listener {
 }
 
 /**
- * True if the socket is open. The product can use the socket as a `WebSocket`, because a simulated
- * socket implements every member that links use.
+ * Checks only that the socket is open. The type needs no check, because a simulated socket
+ * implements every member of `WebSocket` that links use.
  */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;

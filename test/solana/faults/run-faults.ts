@@ -35,8 +35,8 @@ const paymentsPerRound = 5;
  */
 const paymentsPerTenant = 100;
 /**
- * After the last payment, at most this many ticks follow, without faults. They end earlier if every
- * payment is recorded.
+ * After the last round of payments, at most this many ticks follow, without faults. They end
+ * earlier if every payment is recorded.
  */
 const drainTicksMax = 400;
 

@@ -41,8 +41,8 @@ function describe(command: Command, spec: CommandSpec): Command {
 }
 
 /**
- * Returns the values of `json` and of the options in the command's spec, by the names in the spec.
- * Commander has the values by names in camel case.
+ * Returns the values of `--json` and of the options in the command's spec. The keys are the names
+ * in the spec. Commander's keys are in camel case.
  */
 function valuesOf(command: Command, { options }: CommandSpec): OptionValues {
   const names = ['json', ...options.map(({ name }) => name)];

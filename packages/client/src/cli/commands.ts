@@ -39,7 +39,7 @@ export const listenCommand: CommandSpec = {
     {
       name: 'name',
       value: 'name',
-      does: 'keep the webhook endpoint of this name when the command stops; the next start with the name continues after the last event',
+      does: 'keep the webhook endpoint of this name when the command stops; the next start with the name also gets the events in between',
     },
   ],
 };

@@ -150,7 +150,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
   {
     message: 'files.resume cannot be fetched from its url.',
     remedy:
-      'The URL must answer 200 without authentication until the job ends. It must use a public host and port 80 or 443.',
+      'The URL must answer 200 without authentication, after at most five redirects, until the job ends. Each address must have a public host and port 80 or 443.',
   },
   {
     message: 'files.resume is larger than 25 MiB.',

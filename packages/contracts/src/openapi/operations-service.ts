@@ -171,7 +171,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     tag: 'Service',
     summary: 'Read the JSON Schema of `applicantProfile` of `ats.application`',
     description:
-      'Validate each profile with this schema before you send it. The service does not check profiles. If a profile is malformed, the job fails on the node with `invalid_payload`; the simulated nodes of the sandbox do not check profiles.',
+      'Validate each profile with this schema before you send it. The service does not use this schema. If a profile is malformed, the job fails on the node with `invalid_payload`; the simulated nodes of the sandbox do not check profiles.',
     access: 'open',
     answers: {
       200: { description: 'JSON Schema 2020-12.', texts: ['application/schema+json'] },

@@ -73,7 +73,7 @@ export const settlementEvents = {
   'settlement.ledger_faulty': error(
     'the ledger audit has found faults',
     ['tenants', 'submissions', 'faults'],
-    'Follow the section on the ledger in docs/OPERATIONS.md at once. `svc ledger verify` shows the faults.',
+    'Follow the section on the ledger in docs/OPERATIONS.md at once. `faults` lists the known faults. `svc ledger verify` audits the whole ledger now.',
   ),
   'settlement.ledger_faults_gone': warn(
     'faults that the ledger audit found before are no longer in its result',

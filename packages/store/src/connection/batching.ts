@@ -84,8 +84,8 @@ export function createBatcher<Input, Output>(
 
   async function drain(): Promise<void> {
     inFlight += 1;
-    // Waits for one turn of the event loop, in which the callers of the last batch can call again.
-    // Without this wait, batches were half as large.
+    // Waits for one turn of the event loop, in which callers that were answered just now can call
+    // again. Without this wait, batches were half as large.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));

@@ -8,9 +8,9 @@ export interface EventTarget {
    */
   readonly targetId: string;
   /**
-   * The endpoint id that the tenant sees, usually `targetId`. If the row was created for a former
-   * URL, the tenant sees the id of the endpoint that had this URL, or null if the settings had it
-   * (webhook-endpoints/retired.ts).
+   * The endpoint id that the tenant sees, usually `targetId`. For the row of a former URL
+   * (webhook-endpoints/retired.ts): the id of the endpoint that had this URL. Null if it was the
+   * URL of the settings.
    */
   readonly endpointId: string | null;
   readonly kind: EndpointKind;

@@ -144,8 +144,8 @@ function send<Row extends QueryResultRow>(
 }
 
 /**
- * SQL for the amount that an entry adds to `account`, which is an account of the tenant such as
- * `tenant_held`. The amount is negative for a debit.
+ * SQL for the amount that an entry adds to a ledger account, such as `tenant_held`. The amount is
+ * negative for a debit.
  */
 const change = (account: string) =>
   `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;

@@ -45,7 +45,7 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 }
 
 /**
- * Records that a question was answered. Does nothing if the intent is closed, or if an unread
+ * Records that a `DueQuestion` was answered. Does nothing if its intent is closed, or if an unread
  * signature is still recorded with the reference. Throws `LeaseLost` if the lease's epoch is no
  * longer `epoch`.
  */

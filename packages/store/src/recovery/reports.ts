@@ -85,8 +85,8 @@ const { to: running } = transitions.begin;
 const { to: dispatched } = transitions.dispatch;
 
 /**
- * Advances a submission to the state of the report. Null if the database does not have the
- * submission.
+ * Advances a submission to `running` if the node may have begun it, otherwise to `dispatched`. Null
+ * if the database does not have the submission.
  */
 async function advance(query: Query, report: JournalReport): Promise<ReportFinding | null> {
   const { submissionId, nodeId, isBegun, instanceId } = report;

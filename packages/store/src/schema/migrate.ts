@@ -65,7 +65,8 @@ const advisoryPauseMs = 100;
 
 /**
  * Applies the pending migrations, but not those that the result lists in `waiting` (decision 33).
- * Grants the role of `serviceUrl` its privileges. If a run is stopped, the next run continues it.
+ * Grants the role of `serviceUrl` its privileges. Changes nothing if a later build has migrated. If
+ * a run is stopped, the next one continues it.
  */
 export async function migrate(
   ownerUrl: string,

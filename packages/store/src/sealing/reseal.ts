@@ -92,8 +92,8 @@ const rowsPerPage = 500;
 
 /**
  * Seals a page of values again, under the current key and for their complete places
- * (`sealing-phase.ts`). Can be repeated. Throws if `SVC_MASTER_KEY` lacks the key under which a
- * value is sealed.
+ * (`sealing-phase.ts`). Can be repeated. Throws if a value is sealed under a key that
+ * `SVC_MASTER_KEY` does not list.
  */
 export async function resealPage(
   store: Store,

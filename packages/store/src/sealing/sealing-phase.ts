@@ -28,7 +28,8 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
 
 /**
  * `sealed` is the sealed key of request hashes, which `endReseal` reseals after all other values.
- * So if it has the present version, all values have it, and the phase is `bound`.
+ * So if its first byte is not `previousVersion`, no value has this first byte, and the phase is
+ * `bound`.
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';

@@ -28,8 +28,8 @@ export interface SubmissionFilter {
 }
 
 /**
- * A page of a tenant's submissions, newest first, without rejected ones (CONTRACT 5). An index
- * serves every combination of filters.
+ * A page of a tenant's submissions, newest first, without rejected ones (CONTRACT 5). No
+ * combination of filters reads all submissions of the tenant.
  */
 export async function listSubmissions(
   store: Store,

@@ -18,7 +18,7 @@ import { insertSettingsChanged, readDestinations } from './settings-changed.ts';
 
 /**
  * Changes of a tenant's endpoints (CONTRACT 12). The event `settings.changed` goes to the
- * destinations from before the change.
+ * destinations from before the change, except a deleted poll endpoint.
  */
 
 export interface NewEndpoint {

@@ -2,8 +2,8 @@ import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
 /**
- * Counts a link's frames that name submissions which Postgres has not assigned to its node
- * (CONTRACT 7).
+ * Counts the frames of a link about submissions that are not assigned to the link's node (CONTRACT
+ * 7).
  */
 export interface ForeignFrames {
   /**

@@ -27,7 +27,7 @@ const handled: RunFrameResult = { kind: 'handled' };
 const foreign: RunFrameResult = { kind: 'foreign' };
 
 /**
- * Keeps only the units that have prices, and ignores others that a node may send. Returns undefined
+ * Keeps only the units in `usageUnits`, and ignores others that a node may send. Returns undefined
  * if an amount is invalid.
  */
 function usageOf(reported: ReportedUsage): Usage | undefined {

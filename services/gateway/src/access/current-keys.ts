@@ -3,7 +3,7 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request. If a hold refuses the keys of the last try as stale, the answer is
+ * The most tries of one request. If the keys are stale at the last try too, the answer is
  * `keysChange`.
  */
 const roundsMax = 4;
@@ -14,9 +14,9 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. If the keys are old, the answer is sent only after a hold has
- * checked their epoch (decision 17), or after recent keys of the same epoch have verified the
- * request.
+ * Answers a request with cached keys. If the keys are old, one of two checks must pass. A hold
+ * compares their epoch with that of the account (decision 17), or recent keys of the same epoch
+ * verify the request.
  */
 export async function answerWithCurrentKeys({
   firstAge,

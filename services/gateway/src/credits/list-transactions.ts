@@ -27,8 +27,7 @@ async function list(
   if (page.kind === 'problem') return page;
   const submissionId =
     query.submissionId === undefined ? null : fromWireId('sub', query.submissionId);
-  // The value matches the pattern of submission ids, but it does not contain a valid UUID. So no
-  // transaction can have it.
+  // A `query.submissionId` without a valid UUID belongs to no transaction.
   if (submissionId === undefined) return json(200, { data: [], nextCursor: null });
   const { lines, nextAfter } = await readStatement(deps.store, tenantId, {
     type: query.type ?? null,

@@ -8,8 +8,8 @@ export interface JsonAnswer {
   readonly status: number;
   readonly body: object;
   /**
-   * These fields are added to the log line of the request. `submissionId` is also added to its
-   * trace. The client does not get the fields.
+   * These fields are added to the log line of the request. `submissionId` is also added to the
+   * trace of the request. The client does not get the fields.
    */
   readonly logFields?: AnswerLogFields;
 }

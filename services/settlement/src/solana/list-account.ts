@@ -23,7 +23,7 @@ type Cursor = NonNullable<WatchedAccount['cursor']>;
 
 /**
  * The lowest Solana slot whose signatures `listAccount` returns. Signatures of lower slots were
- * read before, or they are older than the first cursor.
+ * read before, or they are older than the creation of the cursor (`floorSlot`).
  */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);

@@ -99,7 +99,7 @@ export function annotatedParameter(
 }
 
 /**
- * Opens each list of values to any other string. Generated clients then accept a value that the
+ * Makes each list of values allow any other string. Generated clients then accept a value that the
  * service adds later (decision 11).
  */
 function opened(schema: unknown): unknown {

@@ -2,8 +2,8 @@ import { type History, latest, type LineRecord, type Timed } from './history.ts'
 import { endingTimes } from './submissions.ts';
 
 /**
- * The moments between which a row was written. Without an observation that limits them,
- * `earliestMs` is 0 and `latestMs` is Infinity.
+ * The moments between which a row of the ledger was written. Without an observation that limits
+ * them, `earliestMs` is 0 and `latestMs` is Infinity.
  */
 export interface LineTimes {
   readonly earliestMs: number;

@@ -77,8 +77,7 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
     server.setCut(trial.cut);
     const activate = async (): Promise<void> => void (await page.evaluate(senders[trial.sender]));
     const sent = await fence.submit(activate).catch(() => undefined);
-    // Waits for the page's own code, which ends when the fence has aborted the other requests of
-    // the page.
+    // Waits for `window.done`, which some scripts of `senders` set.
     await page.evaluate('window.done').catch(() => {});
     return { sent, received: [...server.received], isCut: server.cuts() > 0 };
   });

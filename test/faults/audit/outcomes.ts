@@ -1,4 +1,4 @@
-import { canonical, textOf } from '../load/json.ts';
+import { canonical } from '../load/json.ts';
 import { gatewayOf } from '../load/load-world.ts';
 import { type Application, type Seen, submissionIdOf } from '../load/seen.ts';
 import type { LoadTenant } from '../load/tenant.ts';
@@ -110,6 +110,6 @@ async function replay(
     answer?.status === 200 && canonical(answer.body) === expected,
     key,
     () =>
-      `the replay got ${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not 200 ${expected}`,
+      `the replay got ${answer === undefined ? 'no answer' : `${answer.status} ${canonical(answer.body)}`}, not 200 ${expected}`,
   );
 }

@@ -38,10 +38,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
         'every service runs the new version. Leave SVC_MASTER_KEY unchanged.',
       ].join('\n'),
     )
-    .option(
-      '--alone',
-      'skip the wait until running services have stopped writing the previous format; use this only if no service is running',
-    )
+    .option('--alone', 'do not wait for running services; use this only if no service is running')
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
 

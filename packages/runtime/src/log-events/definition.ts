@@ -7,8 +7,8 @@ import type { LogMember } from './members.ts';
 export interface LogEvent {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   /**
-   * The message of each line with this event. Null if the message differs from line to line: the
-   * caller then passes the member `event`.
+   * The message of each line with this event. The logger finds the event by its message. Null if
+   * the message differs from line to line, so that the caller must pass the member `event`.
    */
   readonly message: string | null;
   /**

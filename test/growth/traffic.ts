@@ -17,8 +17,8 @@ export interface Traffic {
   run(size: { readonly lives: number; readonly rows: number }): Promise<void>;
   lived(): number;
   /**
-   * Repeats the first submissions of `run` with their idempotency keys. Returns a fault for each
-   * key that the service has forgotten, so that it starts a second submission.
+   * Sends the first submissions of `run` again, with their idempotency keys. Returns a fault for
+   * each key for which the service starts a second submission.
    */
   forgotten(): Promise<string[]>;
 }

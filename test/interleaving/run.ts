@@ -175,7 +175,7 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 
 /**
  * Advances the time by `restSpansMs[turn]`, or by less if an unanswered request or a held event
- * requires it. If less than 1 ms is left, releases an event or timer, or else advances by 1 ms.
+ * requires it. If less than 1 ms is allowed, releases an event or timer, or advances by 1 ms.
  * Returns true if the whole span has passed.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {

@@ -20,7 +20,7 @@ const passedOn = [
 
 /**
  * Finds the events that a log call can write: the one in its member `event`, or else one for each
- * of its messages. Undefined stands for an event that the call must not write.
+ * of its messages. An element is undefined if the call is wrong.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

@@ -93,7 +93,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
-      'The nodes that the second read adds are no better than those of the first page, so the choice is equally good.',
+      'If a node outside the first page may be better, the script reads again anyway (`view.least`). So the choice is equally good.',
   },
   {
     id: '33cc973a3acb',

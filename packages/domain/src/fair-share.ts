@@ -10,10 +10,7 @@
 export const shareMemoryMs = 30_000;
 /** `backlogMax`, the recent maximum of the backlog, decays with this time constant. */
 export const backlogMemoryMs = 300_000;
-/**
- * A contention is a time in which slots are short. It ends this long after the last ask that got no
- * slot (`refusedAtMs`).
- */
+/** A contention is a time in which slots are short. It ends this long after `refusedAtMs`. */
 export const contentionMs = 60_000;
 /**
  * A turn decays the counts of asks and grants, and computes the shares again. `withAsk` makes a

@@ -174,8 +174,8 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // The five steps have at least 20 operations. Each pass of the loop killed the process before
-  // another one of them.
+  // The five steps have at least 20 operations. The loop has one pass for each operation, which
+  // kills before it, and one more without a kill.
   expect(killAfter).toBeGreaterThan(20);
 });
 

@@ -16,7 +16,7 @@ export type JournalEntry =
       readonly submissionId: string;
       /**
        * True if it is certain that nothing is submitted in this phase: the executor has `isFenced`
-       * (executor.ts), or the file shows that it was not started (`readEntry`).
+       * (executor.ts), or the file shows that the run has not started (`readEntry`).
        */
       readonly isFenced: boolean;
     }

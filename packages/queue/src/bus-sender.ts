@@ -49,9 +49,8 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * True if the version of the dispatcher cannot read batches: a batch did not reach it, but a
-   * single message did. It then stays true: another version is another start, with a new id and so
-   * a new `Target`.
+   * True if the dispatcher cannot read batches: a batch did not reach it, but a single message did.
+   * An upgraded dispatcher has a new id, and so a new `Target`.
    */
   isWithoutBatches: boolean;
 }

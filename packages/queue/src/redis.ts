@@ -37,7 +37,7 @@ export interface RedisConnectionOptions {
   readonly connectionName?: string;
   /**
    * A key or its hash tag. Required in a cluster: the connection goes to the server that owns the
-   * hash slot of this key. Use it only for keys of this slot.
+   * hash slot of this key. Use the connection only for keys of this slot.
    */
   readonly clusterKey?: string;
 }

@@ -7,8 +7,8 @@ export type ResolveAll = (
 ) => void;
 
 /**
- * The time limit of the first try of the first queries. Later limits are computed by c-ares, the
- * DNS library in Node.
+ * The time limit of a query, until c-ares (the DNS library in Node) knows how fast the name server
+ * answers. Then c-ares computes the limit.
  */
 const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;

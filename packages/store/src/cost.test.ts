@@ -30,8 +30,8 @@ import { findTenantCredentials } from './tenants/credentials.ts';
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
 /**
- * Fewer rows than this must be read by index. In the first test, this limit applies to each step,
- * in the other tests to all steps together.
+ * The number of rows that are read by index must be below this limit. In the first test, the limit
+ * applies to each step, in the other tests to all steps together.
  */
 const rowsReadMax = 300;
 

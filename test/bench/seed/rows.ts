@@ -1,5 +1,5 @@
 /**
- * SQL for past months. Parameters of `source`:
+ * SQL that seeds past months. Parameters of `source`:
  *
  * - `$1`: tenant ids.
  * - `$2`, `$3`: first and last submission to insert.

@@ -37,8 +37,8 @@ export interface RunPlan {
 }
 
 /**
- * The employers of one agent. Each has another ATS and so another host name, by which the agent
- * finds it.
+ * The employers of one agent. No two have the same ATS or host name. The agent finds each employer
+ * by its host name.
  */
 export const employers: readonly { readonly ats: Ats; readonly behaviour: Behaviour }[] = [
   { ats: 'greenhouse', behaviour: 'success' },

@@ -119,8 +119,8 @@ export class Scheduler {
   }
 
   /**
-   * After this call no event fails, and no new delay begins. A stalled process stays stalled until
-   * its stall ends.
+   * After this call, no event fails. Ends the delays of the held events. Does not end the stall of
+   * a process.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };

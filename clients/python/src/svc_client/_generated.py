@@ -613,7 +613,7 @@ class Key(TypedDict):
     keyId: str
     """The id of the key. Send it in `X-SVC-Key`."""
     scopes: list[Union[Literal["read", "spend", "settings"], str]]
-    """The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys."""
+    """The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys."""
     addresses: list[str]
     """The CIDR blocks that requests must come from. If empty, any address is allowed."""
     createdAt: str
@@ -631,7 +631,7 @@ class KeyList(TypedDict):
 
 class KeyRequest(TypedDict, total=False):
     scopes: list[Literal["read", "spend", "settings"]]
-    """The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys."""
+    """The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys."""
     addresses: list[str]
     """The CIDR blocks that requests must come from. If empty, any address is allowed."""
     expiresInDays: int
@@ -642,7 +642,7 @@ class KeyCreated(TypedDict):
     keyId: str
     """The id of the key. Send it in `X-SVC-Key`."""
     scopes: list[Union[Literal["read", "spend", "settings"], str]]
-    """The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys."""
+    """The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys."""
     addresses: list[str]
     """The CIDR blocks that requests must come from. If empty, any address is allowed."""
     createdAt: str

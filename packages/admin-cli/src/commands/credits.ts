@@ -93,7 +93,7 @@ async function grant(
       return;
     case 'reference_conflict':
       throw new Refusal(
-        'An earlier grant has this reference. It has another tenant, other credits or another USD amount, or a note, which `svc credits grant` does not write. Use a new reference for a new grant.',
+        'An earlier grant has this reference. It differs in tenant, credits, USD amount or note. Use a new reference for a new grant.',
       );
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');

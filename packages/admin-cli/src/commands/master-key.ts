@@ -38,7 +38,10 @@ export function addMasterKeyCommands(masterKey: Command): void {
         'every service runs the new version. Leave SVC_MASTER_KEY unchanged.',
       ].join('\n'),
     )
-    .option('--alone', 'do not wait for running services; use this only if no service is running')
+    .option(
+      '--alone',
+      'skip the wait in which running services change to the new format; use this only if no service is running',
+    )
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
 

@@ -149,7 +149,7 @@ async function sendAgain(
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
       throw new Refusal(
-        'The URL of this delivery is missing or disabled. If it is the URL of the settings, set it with `svc tenant update tnt_… --webhook-url`. If it is the URL of a webhook endpoint, only the tenant can set it. A delivery of a deleted endpoint cannot be sent again.',
+        'The URL of this delivery is missing or disabled. If it is the URL of the settings, set it with `svc tenant update tnt_… --webhook-url`. If it is the URL of a webhook endpoint, only the tenant can set it. A delivery of a deleted endpoint, or to a URL that was replaced, cannot be sent again.',
       );
     case 'in_progress':
       throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');

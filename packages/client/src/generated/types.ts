@@ -494,7 +494,7 @@ export interface PurchasePayment {
 export interface Key {
   /** The id of the key. Send it in `X-SVC-Key`. */
   readonly keyId: string;
-  /** The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys. */
+  /** The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys. */
   readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
   /** The CIDR blocks that requests must come from. If empty, any address is allowed. */
   readonly addresses: readonly string[];
@@ -512,7 +512,7 @@ export interface KeyList {
 }
 
 export interface KeyRequest {
-  /** The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys. */
+  /** The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys. */
   readonly scopes?: readonly ('read' | 'spend' | 'settings')[];
   /** The CIDR blocks that requests must come from. If empty, any address is allowed. */
   readonly addresses?: readonly string[];
@@ -523,7 +523,7 @@ export interface KeyRequest {
 export interface KeyCreated {
   /** The id of the key. Send it in `X-SVC-Key`. */
   readonly keyId: string;
-  /** The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys. */
+  /** The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys. */
   readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
   /** The CIDR blocks that requests must come from. If empty, any address is allowed. */
   readonly addresses: readonly string[];

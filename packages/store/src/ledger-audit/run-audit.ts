@@ -63,8 +63,8 @@ export async function runLedgerAudit(
     await endAudit(store, lease);
   } catch (error) {
     if (error instanceof AuditLeaseLost) return false;
-    // If the failure cannot be recorded, `readLedgerAudit` does not show it. Then only the age of
-    // the last audit may show that audits fail.
+    // If the failure cannot be recorded, `readLedgerAudit` does not show it. The caller still gets
+    // the error.
     await noteAuditFailure(store, lease, error).catch(() => {});
     throw error;
   }

@@ -28,8 +28,7 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
 
 /**
  * `sealed` is the sealed key of request hashes, which `endReseal` reseals after all other values.
- * So if its first byte is not `previousVersion`, no value has this first byte, and the phase is
- * `bound`.
+ * So if it does not begin with `previousVersion`, no value does, and the phase is `bound`.
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';

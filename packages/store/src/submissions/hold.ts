@@ -58,8 +58,7 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). The reasons to refuse
- * are checked in the order of `HoldOutcome`. Exception: a repeated key in one batch gets
- * `key_taken` at once.
+ * are checked in the order of `HoldOutcome`. Exception: see `holdSubmissions`.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -68,7 +67,7 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 /**
  * Places the holds as if in separate calls (decision 9). Exception: of holds with the same tenant,
  * key and epoch, only the first is tried; the others get `key_taken`. Throws and places nothing if
- * the holds must run one by one (`placeAll`).
+ * `runBatch` must repeat the holds one by one.
  */
 export async function holdSubmissions(
   store: Store,

@@ -27,10 +27,7 @@ export interface SubmissionFilter {
   limit: number;
 }
 
-/**
- * A page of a tenant's submissions, newest first, without rejected ones (CONTRACT 5). No
- * combination of filters reads all submissions of the tenant.
- */
+/** A page of a tenant's submissions, newest first, without rejected ones (CONTRACT 5). */
 export async function listSubmissions(
   store: Store,
   tenantId: string,

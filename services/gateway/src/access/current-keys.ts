@@ -14,9 +14,9 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. If the keys are old, one of two checks must pass. A hold
- * compares their epoch with that of the account (decision 17), or recent keys of the same epoch
- * verify the request.
+ * Answers a request with cached keys. If the keys are old, the answer needs one of two checks. The
+ * statement of a hold has found their epoch in the account (decision 17), or the request was
+ * verified again with recent keys of the same epoch.
  */
 export async function answerWithCurrentKeys({
   firstAge,

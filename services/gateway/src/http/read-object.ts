@@ -29,8 +29,8 @@ export interface JsonBody {
 const schemaLevels = 3;
 
 /**
- * Reads a body that must be one JSON object without repeated member names. Names within nested
- * objects are not checked.
+ * Reads a body that must be one JSON object without repeated member names. Does not look for
+ * repeated names in nested objects.
  */
 export function readObject(
   request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,

@@ -75,8 +75,8 @@ export async function startCursor(
 
 /**
  * If `memory.backlog` is empty, fills it from a new list. Then reads at most `most.reads`
- * signatures of the backlog. Stores `memory.listedAt` in Postgres when the whole backlog of a
- * complete list is read.
+ * signatures of the backlog. Stores `memory.listedAt` in Postgres when the whole backlog is read,
+ * unless the list was incomplete or cut.
  */
 export async function pollAccount(
   deps: WatcherDeps,

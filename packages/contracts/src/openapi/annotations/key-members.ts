@@ -5,7 +5,7 @@ export const keyMembers: Readonly<
 > = {
   keyId: ['The id of the key. Send it in `X-SVC-Key`.', examples.keyId],
   scopes: [
-    'The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: changes of settings, webhooks and keys.',
+    'The scopes of the key. `read`: all reads, and quotes. `spend`: creations, cancels and purchase intents. `settings`: all other changes, such as of settings, webhooks and keys.',
     ['read'],
   ],
   addresses: [

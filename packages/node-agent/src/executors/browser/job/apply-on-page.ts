@@ -70,13 +70,14 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 }
 
 /**
- * Arms the fence before the form is filled in, because a page may send the form by itself. Without
- * values to look for, the generic adapter recognises only a non-GET navigation to the action. Does
+ * Arms the fence before the form is filled in, because a page may send the form by itself. Does
  * nothing without a form or submit control.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);
   if (submit === undefined || address === undefined) return;
+  // No value is filled in yet, so the generic adapter looks only for a non-GET navigation to the
+  // form's action.
   fence.arm(target.adapter.submissionOf({ ...address, values: [] }));
 }
 

@@ -35,7 +35,7 @@ export type ProfileReading =
       readonly profile: ApplicantProfile;
       readonly applicationUrl: string;
       /**
-       * The system that the tenant names. It is only a hint, because the adapter is chosen by the
+       * The ATS that the tenant names. It is only a hint, because the adapter is chosen by the
        * markup of the page.
        */
       readonly atsType: string;

@@ -53,8 +53,9 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 }
 
 /**
- * The date format that the placeholder or the date picker of an input shows, such as `mm/dd/yyyy`.
- * Undefined if neither shows one, and for the type `date`, whose value is always `yyyy-mm-dd`.
+ * The date format that the placeholder of an input shows, such as `dd.mm.yyyy`. `mm/dd/yyyy` for an
+ * input of react-datepicker. Undefined for other inputs, and for the type `date`, whose value is
+ * always `yyyy-mm-dd`.
  */
 export function dateFormatOf(control: HTMLElement): string | undefined {
   if (control.matches('[type="date"]')) return undefined;

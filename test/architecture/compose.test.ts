@@ -16,7 +16,7 @@ import { serviceConfigs } from './service-configs.ts';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const strings = { type: 'array', items: { type: 'string' } };
 
-/** A JSON Schema of `services`, with the members that docker-compose.yml uses there. */
+/** A JSON Schema of docker-compose.yml. A service may have only the members that it lists. */
 const form = {
   type: 'object',
   required: ['services'],

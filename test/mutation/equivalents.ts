@@ -93,7 +93,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
-      'If a node outside the first page may be better, the script reads again anyway (`view.least`). So the choice is equally good.',
+      'The mutant only reads once more. The original also reads again if a node that it has not read may be better (`view.least`). So both choose an equally good node.',
   },
   {
     id: '33cc973a3acb',

@@ -76,7 +76,9 @@ export interface Contention {
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
   readonly level: number;
-  /** The estimated grants per ms to all remembered tenants together, computed at the last turn. */
+  /**
+   * The estimated grants per ms to all tenants in `tenants` together, computed at the last turn.
+   */
   readonly rate: number;
   readonly asking: number;
   /**

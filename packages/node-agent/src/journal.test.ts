@@ -174,8 +174,8 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // The five steps have at least 20 operations. The loop has one pass for each operation, which
-  // kills before it, and one more without a kill.
+  // The five steps have at least 20 operations. For each operation, one pass of the loop kills the
+  // process before it. One more pass has no kill.
   expect(killAfter).toBeGreaterThan(20);
 });
 

@@ -91,7 +91,7 @@ __all__ = [
 
 class _ProblemRequired(TypedDict):
     type: str
-    """A link to the description of the error in `code`."""
+    """A link to the description of the error that `code` names."""
     title: str
     """The kind of error in a few words."""
     status: int
@@ -411,7 +411,7 @@ class Delivery(TypedDict):
     attempts: list[DeliveryAttempt]
     """The attempts of the current round. A new round begins when an ended delivery is sent again."""
     nextAttemptAt: Union[str, None]
-    """The time of the next attempt. Null if there is none."""
+    """The earliest time of the next attempt. Null if there is none."""
     createdAt: str
     """The time of the creation."""
 

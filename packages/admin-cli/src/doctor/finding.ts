@@ -43,7 +43,7 @@ export interface Deployment {
     readonly health: RedisHealth;
     /** Null if `REDIS_URL` does not name a cluster. */
     readonly cluster: ClusterHealth | null;
-    /** This machine's time halfway through the request that read `health`. */
+    /** This machine's time halfway through the read of `health`. */
     readonly askedMs: number;
     /** The processes whose last heartbeat is less than `presenceSilentMs` old. */
     readonly services: readonly HeardInstance[];

@@ -4,7 +4,7 @@
  */
 
 export interface Problem {
-  /** A link to the description of the error in `code`. */
+  /** A link to the description of the error that `code` names. */
   readonly type: string;
   /** The kind of error in a few words. */
   readonly title: string;
@@ -301,7 +301,7 @@ export interface Delivery {
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'dropped' | (string & {});
   /** The attempts of the current round. A new round begins when an ended delivery is sent again. */
   readonly attempts: readonly DeliveryAttempt[];
-  /** The time of the next attempt. Null if there is none. */
+  /** The earliest time of the next attempt. Null if there is none. */
   readonly nextAttemptAt: string | null;
   /** The time of the creation. */
   readonly createdAt: string;

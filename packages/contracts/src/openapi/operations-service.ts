@@ -114,7 +114,8 @@ export const serviceOperations: readonly OperationDefinition[] = [
     operationId: 'getReference',
     path: '/docs',
     summary: 'Open this document as a page',
-    description: 'The page lists every endpoint, error and event. It has no scripts.',
+    description:
+      'The page lists every endpoint with its errors, and every event. It has no scripts.',
   }),
   ...pageOperations({
     operationId: 'getErrorReference',

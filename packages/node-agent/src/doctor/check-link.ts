@@ -14,7 +14,7 @@ const clockSecondsMax = 300;
 
 const unreachable: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The host name in --link has no address. Check --link and the name server.',
-  EAI_AGAIN: 'The name server does not answer. Check the network.',
+  EAI_AGAIN: 'The name server gives no usable answer. Check the network.',
   ECONNREFUSED:
     'Nothing listens at the address in --link. Check --link. If it is right, ask the operator.',
   ETIMEDOUT: 'No answer came within 10 s. Check --link, the network and the firewall.',

@@ -160,7 +160,7 @@ function sessionFaults({ wrongSettings, isPooled, keepsStatements }: SessionChec
   const faults: string[] = [];
   if (wrongSettings.length > 0)
     faults.push(
-      `The sessions of DATABASE_URL have wrong settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, which sets them on the role. If they are still wrong, remove them from the \`options\` of DATABASE_URL and from the settings of the role for this database.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
+      `The sessions of DATABASE_URL have wrong settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, which corrects them.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''} If they are still wrong, remove them from the \`options\` of DATABASE_URL and from the settings of the role for this database.`,
     );
   if (!keepsStatements)
     faults.push(

@@ -32,7 +32,6 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';
-  // In the phase `previous`, services of an earlier build may still run.
   return resealStartedAt === null ? 'previous' : 'resealing';
 }
 

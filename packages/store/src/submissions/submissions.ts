@@ -253,7 +253,7 @@ const readVisible = statement(
   WHERE id = $id AND tenant_id = $tenant_id AND ended_otherwise ${isNotRejected}`,
 );
 
-/** The texts of an outcome. They are sealed at rest because they may contain personal data. */
+/** The members of an outcome that are sealed at rest, because they may contain personal data. */
 export interface OutcomeText {
   message?: string;
   result?: unknown;

@@ -21,7 +21,10 @@ export interface FrameRate {
    * Takes the tokens for a frame of this size. If too few are left, takes none and returns false.
    */
   take(bytes: number): boolean;
-  /** Computes the limit from the node's slots and runs. The full burst is then available again. */
+  /**
+   * Computes the limit and the burst from the node's slots and runs. The full burst is then
+   * available again.
+   */
   allowFor(node: { readonly slots: number; readonly running: number }): void;
 }
 

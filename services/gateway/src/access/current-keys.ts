@@ -15,8 +15,8 @@ const keysChange = unavailable(
 
 /**
  * Answers a request with cached keys. If the keys are old, the answer needs one of two checks. The
- * statement of a hold has found their epoch in the account (decision 17), or the request was
- * verified again with recent keys of the same epoch.
+ * account still had their epoch when a hold was placed (decision 17), or the request was verified
+ * again with recent keys of the same epoch.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -25,7 +25,10 @@ export interface JsonBody {
   readonly plain: unknown;
 }
 
-/** The number of nested levels that schemas check. The deepest is `payload.jobContext.title`. */
+/**
+ * The number of nested levels that the schemas of requests check. `payload.jobContext.title` is at
+ * level 3.
+ */
 const schemaLevels = 3;
 
 /**

@@ -19,7 +19,7 @@ const eventData = Object.fromEntries(
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
   'Problem.type': [
-    'A link to the description of the error in `code`.',
+    'A link to the description of the error that `code` names.',
     '/docs/errors#insufficient_credits',
   ],
   'Problem.title': ['The kind of error in a few words.', 'Insufficient credits'],
@@ -133,7 +133,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     examples.delivery.attempts,
   ],
   nextAttemptAt: [
-    'The time of the next attempt. Null if there is none.',
+    'The earliest time of the next attempt. Null if there is none.',
     '2026-03-02T09:21:02.000Z',
   ],
   number: ['The number of the attempt, from 1.', 1],

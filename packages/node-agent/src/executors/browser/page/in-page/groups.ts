@@ -53,9 +53,9 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 }
 
 /**
- * The date format that the placeholder of an input shows, such as `dd.mm.yyyy`. `mm/dd/yyyy` for an
- * input of react-datepicker. Undefined for other inputs, and for the type `date`, whose value is
- * always `yyyy-mm-dd`.
+ * The date format that the placeholder of an input shows, such as `dd.mm.yyyy`. Without one:
+ * `mm/dd/yyyy` for an input of react-datepicker, else undefined. Always undefined for the type
+ * `date`, whose value is `yyyy-mm-dd`.
  */
 export function dateFormatOf(control: HTMLElement): string | undefined {
   if (control.matches('[type="date"]')) return undefined;

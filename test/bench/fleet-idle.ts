@@ -59,7 +59,7 @@ async function bench(on: Stack): Promise<void> {
   const core = ((cpuUsed() - cpuBefore) / ((performance.now() - measuredMs) / 1_000)) * 100;
   process.stdout.write(
     `${count} nodes linked in ${linkedSeconds.toFixed(1)} s, ${closed} links lost; ` +
-      `${residentMib(pid).toFixed(0)} MiB resident (${aloneMib.toFixed(0)} MiB without nodes), ` +
+      `dispatcher: ${residentMib(pid).toFixed(0)} MiB resident (${aloneMib.toFixed(0)} MiB without nodes), ` +
       `${core.toFixed(1)} % of a core over ${seconds} s\n`,
   );
   nodes.disconnect();

@@ -20,5 +20,5 @@ export const shortSize: WorldSize = {
 
 export const longPace: Pace = { lastsMs: [300, 6_000], pauseMs: 10_000 };
 
-/** The pace of short runs, such as `faults.test.ts`, which every change must pass. */
+/** The pace of short runs, such as that of `faults.test.ts`. */
 export const shortPace: Pace = { lastsMs: [150, 600], pauseMs: 900 };

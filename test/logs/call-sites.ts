@@ -6,7 +6,7 @@ export interface LogCall {
   /** `<file>:<line>` of the call. */
   readonly at: string;
   readonly isAgent: boolean;
-  /** Undefined for a step of the browser executor, which the agent logs at `info`. */
+  /** Undefined for a log call of the browser executor, which the agent logs at `info`. */
   readonly level: string | undefined;
   /** The literal messages that the call may write. Empty if no message of the call is a literal. */
   readonly messages: readonly string[];

@@ -1,4 +1,4 @@
-/** A mutant that no test can kill, because it behaves like the original. */
+/** A mutant that no test has to kill, because it breaks no promise of the original. */
 export interface Equivalent {
   readonly id: string;
   readonly file: string;
@@ -16,7 +16,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '9175be03162e',
     file: 'packages/domain/src/pricing.ts',
-    change: 'the invariant that an estimate is never over the worst case is removed',
+    change: 'the check that an estimate is never over the worst case is removed',
     reason: '`charge` clamps to what `maxCharge` prices, so the invariant always holds.',
   },
   {
@@ -107,7 +107,7 @@ export const equivalents: readonly Equivalent[] = [
     change:
       'a submission is passed to the settlement even if the store refused to record it as failed',
     reason:
-      'The settlement does nothing without a stored outcome. With one, it must settle the submission.',
+      'Without a stored outcome, the settlement does nothing. With one, it settles a submission that is due anyway.',
   },
   {
     id: 'fa43ab47ca6c',

@@ -29,7 +29,10 @@ export class Model {
   readonly submissions = new Map<string, SubmissionModel>();
   readonly references = new Set<string>();
   readonly complaints: string[] = [];
-  /** Facts about submissions that the model does not know yet. `addSubmission` notes them later. */
+  /**
+   * Facts about submissions that are not in `submissions` yet. `addSubmission` passes them to
+   * `note`.
+   */
   private readonly earlyFacts = new Map<string, SubmissionFact[]>();
   private readonly earlyActions = new Map<string, number>();
   private readonly ended: SubmissionModel[] = [];

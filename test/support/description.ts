@@ -24,7 +24,10 @@ interface DescribedOperation {
 type Json = { readonly [name: string]: Json } & readonly Json[] & (string | number | boolean);
 
 const methods = ['get', 'post', 'patch', 'put', 'delete'];
-/** The statuses with which a sandbox gateway may answer a request without a route. */
+/**
+ * The statuses with which a sandbox gateway may answer a request whose method and path the document
+ * does not have.
+ */
 const statusesWithoutRoute = [400, 404, 405, 408, 413, 431];
 
 export async function describeApi(baseUrl: string): Promise<ApiDescription> {

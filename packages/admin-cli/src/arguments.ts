@@ -120,7 +120,8 @@ export async function timeOf(store: Store, asked: AskedTime): Promise<Date> {
 }
 
 /**
- * Parses a percentage from 0 to 100, with at most four decimals, into millionths: 2.5 gives 25000.
+ * Parses a percentage from 0 to 100, with at most four decimals. Returns millionths of the whole:
+ * 2.5 % gives 25000.
  */
 export function percentArgument(text: string): number {
   if (!/^\d{1,3}(\.\d{1,4})?$/.test(text) || Number(text) > 100) {

@@ -12,7 +12,7 @@ export interface CommandGroup {
   readonly needsAll?: boolean;
 }
 
-/** All groups of `svc`, in the order in which its help lists them (CONTRACT 9). */
+/** All groups of `svc`, in the order of its help. */
 export const catalogue: readonly CommandGroup[] = [
   {
     name: 'tenant',

@@ -21,7 +21,7 @@ export const adminCliConfig = Type.Object({
     Type.String({ description: 'the id of the operator that runs svc, op_…' }),
   ),
   SVC_OPERATOR_SECRET: Type.Optional(
-    Type.String({ description: 'the secret of the operator in SVC_OPERATOR_ID, osk_…' }),
+    Type.String({ description: 'the secret osk_… of the operator that SVC_OPERATOR_ID names' }),
   ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
     '0',
@@ -62,7 +62,7 @@ interface StackFile {
   masterKey: string;
 }
 
-/** Null if there is no `stack.json`, or if it names no process that this user may signal. */
+/** Null if there is no `stack.json`, or if its process does not run or belongs to another user. */
 function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null {
   const directory = path.resolve(checkoutDirectory, env['SVC_LOCAL_DIR'] ?? '.local');
   const file = path.join(directory, 'stack.json');

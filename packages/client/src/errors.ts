@@ -41,7 +41,7 @@ export class BadRequestError extends ApiError {
   override readonly name = 'BadRequestError';
 }
 
-/** 401: the signature, the credentials or the clock is wrong. */
+/** 401: the request could not be authenticated. */
 export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError';
 }

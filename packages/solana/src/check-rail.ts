@@ -10,7 +10,7 @@ import { isSolanaAddress, tokenAccountOf } from './addresses.ts';
 import { readAccount, readGenesisHash, type Unanswered } from './methods.ts';
 import type { Rpc } from './rpc.ts';
 
-/** The settings of the Solana rail that `checkRail` checks (CONTRACT 8). */
+/** The environment and the settings of the Solana rail that `checkRail` checks (CONTRACT 8). */
 export interface RailTerms {
   readonly environment: 'sandbox' | 'production';
   readonly recipient: string;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** The object identifiers of Ed25519 and of ECDSA with SHA-256, each as its content in DER. */
+/** The object identifiers of Ed25519 and of ECDSA with SHA-256, in DER, without tag and length. */
 const signatureOids = {
   ed25519: [0x2b, 0x65, 0x70],
   p256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],

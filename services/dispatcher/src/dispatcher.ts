@@ -15,7 +15,7 @@ export type OfferingEvent =
       readonly result: OfferResult;
       readonly reason?: string | undefined;
     }
-  /** The submission has ended, for example by a cancel. */
+  /** The submission was cancelled, or its outcome is stored. */
   | { readonly kind: 'stopped' };
 
 /**

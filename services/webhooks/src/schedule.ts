@@ -89,7 +89,7 @@ export class Schedule {
     return this.#inFlight;
   }
 
-  /** The number of endpoints for which `isProbed` is true. */
+  /** The number of endpoints whose breaker is open or half open. */
   get breakersOpen(): number {
     let count = 0;
     for (const { breaker } of this.#endpoints.values()) count += Number(isProbed(breaker));

@@ -101,7 +101,7 @@ async function untilNoticed(
 ): Promise<number[]> {
   const ids = nodes.map(({ nodeId }) => fromWireId('nod', nodeId) ?? '');
   const noticed = new Map<string, number>();
-  await untilNoneLeft('the removal of the silent nodes from the fleet', async () => {
+  await untilNoneLeft('the dead nodes to be dropped from the fleet', async () => {
     const links = await readFleetLinks(redis, 'svc', ids);
     const afterMs = Date.now() - silentAtMs;
     for (const id of ids) if (!links.has(id) && !noticed.has(id)) noticed.set(id, afterMs);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { planRun, targets } from './plan.ts';
 import { describeEnd, runTrial } from './trial.ts';
 
-/** The short form of `pnpm executor:faults` (CONTRACT 10, "At most once"). */
+/** The size of this short form of `pnpm executor:faults` (CONTRACT 10, "At most once"). */
 const runs = 24;
 const slots = 2;
 const seed = 2;

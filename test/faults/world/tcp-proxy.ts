@@ -15,7 +15,7 @@ export interface TcpProxy {
    * connection are lost if one of its ends breaks.
    */
   stall(): void;
-  /** Delays each packet by this time, in order, until `heal`. */
+  /** Delays all bytes by this time, in order, until `heal`. */
   delay(ms: number): void;
   heal(): void;
   close(): Promise<void>;

@@ -9,7 +9,7 @@ const seed = Number(process.env['SOLANA_FAULTS_SEED'] ?? 1);
 const report = process.env['SOLANA_FAULTS_REPORT'];
 
 function inWords(verdict: Awaited<ReturnType<typeof runFaults>>): string {
-  // `none` counts the passes of the loop without a fault.
+  // `none` counts the rounds of `runFaults` without a fault.
   const { none: _, ...struck } = verdict.faults;
   const faults = Object.values(struck).reduce((sum, count) => sum + count, 0);
   return `${verdict.payments} payments, ${verdict.granted} credited, ${faults} faults, ${verdict.violations.length} violations (seed ${seed})`;

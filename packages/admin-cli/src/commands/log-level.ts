@@ -33,7 +33,7 @@ interface LogLevelOptions extends CommandOptions {
   for?: number;
 }
 
-/** `svc log-level [SERVICE LEVEL] [--for D]` (CONTRACT 9). */
+/** `svc log-level [SERVICE [LEVEL]] [--for D]` (CONTRACT 9). */
 export function addLogLevelCommand(command: Command): void {
   describeCommand(command, {
     does: 'show the log levels of the services, or set the level of one service for a while',

@@ -66,7 +66,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => update(context, id, options)),
     );
   const disabling = addCommand(node, 'disable', {
-    does: 'disconnect a node and refuse it; its unfinished submissions fail, with a full refund',
+    does: 'disconnect a node and refuse its links; its unfinished submissions fail, with a full refund',
     examples: ['svc node disable nod_…'],
   });
   addYesOption(disabling)
@@ -85,7 +85,10 @@ export function addNodeChangeCommands(node: Command): void {
       'how long the old secret stays valid (default: 24h)',
       durationArgument,
     )
-    .option('--force', 'if two secrets are valid, drop the older one at once')
+    .option(
+      '--force',
+      'rotate even if two secrets are valid already; the older one then ends at once',
+    )
     .action((id: string, options: RotateOptions) =>
       withContext((context) => rotate(context, id, options)),
     );
@@ -114,7 +117,7 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
 }
 
 async function disable(context: Context, id: string, options: CommandOptions): Promise<void> {
-  const question = `Disconnect ${toWireId('nod', id)} and refuse it?`;
+  const question = `Disconnect ${toWireId('nod', id)} and refuse its links?`;
   await confirm(`${question} Its unfinished submissions fail, with a full refund.`, options);
   const disabled = await disableNode(context.store, id, context.by);
   if (disabled === null) throw unknownNode();

@@ -23,7 +23,7 @@ export function addRecoveryCommands(group: Command): void {
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(
     addCommand(group, 'end', {
-      does: 'end the recovery and allow new submissions; submissions in flight continue as usual',
+      does: 'end the recovery: allow new submissions, and apply deadlines to submissions in flight again',
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',

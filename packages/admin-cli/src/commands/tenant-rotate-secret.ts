@@ -44,7 +44,10 @@ export function addRotateSecretCommand(tenant: Command): void {
       'how long the old secret stays valid (default: 24h)',
       durationArgument,
     )
-    .option('--force', 'if two secrets are valid, drop the older one at once')
+    .option(
+      '--force',
+      'rotate even if two secrets are valid already; the older one then ends at once',
+    )
     .action((id: string, options: Partial<RotateOptions>) =>
       withContext((context) => rotate(context, id, { overlap: overlapMsDefault, ...options })),
     );

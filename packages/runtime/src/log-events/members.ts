@@ -16,7 +16,8 @@ export const logMembers = {
   deliveryId: 'the delivery, `dlv_…`',
   detail: 'why the link of a node was refused, as a sentence',
   drainTimeoutMs: 'the time limit of the drain, in milliseconds',
-  dropped: 'the dropped partitions: table, begin and end; or how many events were dropped',
+  dropped:
+    'the dropped partitions: table, begin and end; or how many events are no longer kept for poll endpoints',
   durationMs: 'the duration of the request or attempt, in milliseconds',
   endpoints: 'the number of webhook URLs and endpoints whose due deliveries could not be claimed',
   epoch: 'the epoch of the Solana watcher, as a decimal text',
@@ -57,7 +58,7 @@ export const logMembers = {
   retentionDays: 'the days from the end of a submission to the deletion of its personal data',
   role: 'the use of the connection: producer, worker or subscriber',
   route: 'the pattern of the route, such as `/v1/keys/:keyId`; missing if no route was reached',
-  running: 'how many submissions the node is running',
+  running: 'how many submissions the node has without an outcome, begun or not',
   slots: 'how many slots the link has',
   state: 'the state in which the submission ended',
   status: 'the HTTP status; missing if no answer was sent',

@@ -104,7 +104,7 @@ export const solanaEvents = {
     'error',
     'why no payment is credited',
     ['variable'],
-    'Correct what the line names. A changed variable needs a restart. Then payments are credited.',
+    'Correct what the line names. If you have changed a variable, restart settlement. Payments are credited after that.',
   ),
   'solana.lease_not_returned': warn(
     'could not give back the lease of the Solana watcher',

@@ -13,7 +13,10 @@ export type Actor =
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
-/** `requestId` is null for a change without a request. */
+/**
+ * `requestId` is the id of the request, or of the call of `svc`. Null for a change that a service
+ * makes by itself.
+ */
 export interface Author {
   readonly actor: Actor;
   readonly requestId: string | null;

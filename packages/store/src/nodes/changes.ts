@@ -59,7 +59,7 @@ export async function enableNode(
   });
 }
 
-/** `slotsMax` must be 1 to 200. Null for an unknown node. */
+/** `slotsMax` must be 1 to 200. Returns null for an unknown node. */
 export async function setSlotsMax(
   store: Store,
   { nodeId, slotsMax }: { nodeId: string; slotsMax: number },

@@ -108,7 +108,7 @@ type Ended =
       readonly isRecorded: boolean;
       readonly offers: readonly OfferRecord[];
     }
-  /** The offering has given up. Whether it has committed `dispatched` is not known. */
+  /** The offering has given up. It does not know whether `dispatched` was committed. */
   | { readonly kind: 'nobody'; readonly offers: readonly OfferRecord[] };
 
 const answers: Readonly<Record<OfferResult, OfferAnswer>> = {

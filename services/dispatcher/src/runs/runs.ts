@@ -43,7 +43,10 @@ const unreadableUsage: RunFrameResult = {
   message: '/usage has an amount that is not valid',
 };
 
-/** Sends `cancel`. The slot is freed after the answer of the node, or after 30 s (CONTRACT 7). */
+/**
+ * Sends `cancel`. The slot of an assigned run is freed after the answer of the node, or after 30 s
+ * (CONTRACT 7).
+ */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   // While the `accept` is still being committed, the slot is not freed, because the assignment may
   // follow and needs it.

@@ -145,7 +145,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
 }
 
 /**
- * The reason to close a production link after this `hello` (CONTRACT 7). Undefined if there is
+ * The reason to close a link in production after this `hello` (CONTRACT 7). Undefined if there is
  * none.
  */
 function refusalInProduction({

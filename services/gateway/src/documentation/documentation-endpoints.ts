@@ -36,7 +36,7 @@ export function documentationEndpoints(): readonly OpenEndpoint[] {
     {
       path: '/docs/errors',
       title: 'Errors',
-      summary: 'Every error code, its status, its cause and what to do.',
+      summary: 'Every error code, with its status, its meaning and an example.',
       show: errorsPage,
     },
     {

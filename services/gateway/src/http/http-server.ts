@@ -10,7 +10,10 @@ import { answerRaw, type Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 import type { RequestLines } from './request-lines.ts';
 
-/** `checkEveryMs` is the interval at which Node checks its sockets for the other two limits. */
+/**
+ * The limits for the arrival of the headers and of the whole request. Node checks both every
+ * `checkEveryMs`.
+ */
 interface ClientTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;

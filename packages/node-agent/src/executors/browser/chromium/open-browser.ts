@@ -89,7 +89,7 @@ async function launch(
     downloadsPath: temporary,
     acceptDownloads: false,
     timeout: launchTimeoutMs,
-    // The agent finishes its runs after a signal, so the signal must not end their browsers.
+    // The agent handles signals, so a signal must not end the browsers of its runs.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

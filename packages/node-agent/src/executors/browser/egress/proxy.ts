@@ -35,7 +35,10 @@ export interface EgressProxy {
    * `Seal`). Shuts the proxy if the URL is neither http nor https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
-  /** If the proxy is sealed, ends the seal and opens the connections that wait. */
+  /**
+   * If the proxy is sealed, ends the seal. Connections that wait because of the seal are then
+   * admitted.
+   */
   release(): void;
   /** Closes every connection. Until `seal`, refuses each new connection of the browser. */
   shut(): void;

@@ -14,7 +14,7 @@ export const nodeLogMembers = {
   adapter: 'the adapter for the form, such as `greenhouse` or `generic`',
   binary: 'the path of the browser',
   closeCode: 'the close code of the link; 1006 if the link broke or never opened',
-  code: 'the error code of a frame (CONTRACT 7), or the close code of the link',
+  code: 'the error code of a refused or ignored frame (CONTRACT 7); in `node.link_closed` the close code',
   delayMs: 'milliseconds until the node connects again',
   durationMs: 'how long the node took to fill in the step of the form, in milliseconds',
   fields: 'how many fields were filled',

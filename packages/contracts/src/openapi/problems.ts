@@ -135,7 +135,7 @@ export function problemResponse(
   };
 }
 
-/** An error response with two media types: a problem, and an HTML page that answers a form. */
+/** An error response: a problem, or an HTML page if the request came from an HTML form. */
 export function problemPage(status: number, codes: readonly ErrorCode[]): { content: object } {
   const problem = problemResponse(status, codes);
   return { ...problem, content: { ...problem.content, 'text/html': { schema: {} } } };

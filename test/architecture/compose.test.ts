@@ -16,7 +16,9 @@ import { serviceConfigs } from './service-configs.ts';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const strings = { type: 'array', items: { type: 'string' } };
 
-/** A JSON Schema of docker-compose.yml. A service may have only the members that it lists. */
+/**
+ * A JSON Schema of docker-compose.yml. It refuses each member of a service that it does not list.
+ */
 const form = {
   type: 'object',
   required: ['services'],

@@ -8,7 +8,7 @@ import { svcOn } from '../support/svc.ts';
 test('svc seals everything under a new key while the services run, and then the old key can be removed', async () => {
   const old = testMasterKey();
   const next = `next:${randomBytes(32).toString('base64')}`;
-  // The first step of the operators' procedure gives both keys to every service.
+  // Step 2 of "Rotate the master key" in docs/OPERATIONS.md gives both keys to every service.
   const [stack, receiver] = await Promise.all([
     startStack({ env: { SVC_MASTER_KEY: `${old},${next}` } }),
     createWebhookReceiver(),

@@ -93,7 +93,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
-      'The mutant only reads once more. The original also reads again if a node that it has not read may be better (`view.least`). So both choose an equally good node.',
+      'Before it chooses, the original also reads again if an unread node may be better (`view.least`). So both choose an equally good node.',
   },
   {
     id: '33cc973a3acb',

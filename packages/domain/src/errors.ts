@@ -162,7 +162,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'Rate limited',
     description:
-      'This tenant or address sent too many requests, or reached another limit, such as that of submissions in flight or of webhook attempts. Repeat after the seconds in `Retry-After`.',
+      'This tenant or address sent too many requests, or another limit is reached, such as that of submissions in flight or of webhook attempts. Repeat after the seconds in `Retry-After`.',
   },
   too_many_intents: {
     status: 429,

@@ -127,7 +127,7 @@ const browserOptions = [
   ).env('SVC_NODE_BROWSER'),
   new Option(
     '--no-browser-sandbox',
-    'run the browser without its sandbox, also if svc-node runs as root; a page can then attack this machine',
+    'run the browser without its sandbox, and allow svc-node to run as root; a page can then attack this machine',
   ).env('SVC_NODE_NO_BROWSER_SANDBOX'),
   new Option(
     '--only-host <host>',

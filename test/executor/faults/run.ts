@@ -110,7 +110,10 @@ function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   };
 }
 
-/** The violations of CONTRACT 10, "At most once". A failure that no fault explains counts too. */
+/**
+ * The violations of CONTRACT 10, "At most once". If no application arrived, a failure that no fault
+ * explains counts too.
+ */
 function violationsOf(ended: Ended, received: number): string[] {
   if (received > 1) return [`the employer received the application ${received} times`];
   if (ended.type === 'completed' && received === 0)

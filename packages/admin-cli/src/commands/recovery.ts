@@ -23,7 +23,7 @@ export function addRecoveryCommands(group: Command): void {
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(
     addCommand(group, 'end', {
-      does: 'end the recovery: allow new submissions, and apply deadlines to submissions in flight again',
+      does: 'end the recovery: allow new submissions, and let deadlines apply again to submissions in flight',
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',

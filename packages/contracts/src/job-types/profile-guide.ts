@@ -187,7 +187,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
 
 export const profileRules: readonly string[] = [
   'If the `question` of an entry of `answers` equals the label of the field, the `answer` of this entry is used. If it is empty, the field counts as not answered, even if the profile has a value for the field.',
-  'Otherwise a standard field is filled from its member of the profile. The node finds a standard field by its label (see the table below) or by the HTML attribute `autocomplete`. On the hosted forms of Greenhouse, Lever, Ashby and Workable, it also uses identifiers in the HTML, such as `id` and `name`.',
+  'Otherwise a standard field is filled from its member of the profile. The node finds a standard field by its label (see “Standard fields”) or by the HTML attribute `autocomplete`. On the hosted forms of Greenhouse, Lever, Ashby and Workable, it also uses identifiers in the HTML, such as `id` and `name`.',
   'A lone checkbox is checked only if its label is in `consents`, or if an entry of `answers` has this label as both `question` and `answer`.',
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',
   'Labels, questions and options match if they are equal after normalisation. Normalisation applies NFKC, ignores case, drops marks such as `*` or `(required)`, and turns each run of characters other than letters and digits into one blank. A part of a label never matches. Two fields with equal labels get the same answer.',

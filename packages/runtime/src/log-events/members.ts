@@ -17,7 +17,7 @@ export const logMembers = {
   detail: 'why the link of a node was refused, as a sentence',
   drainTimeoutMs: 'the time limit of the drain, in milliseconds',
   dropped:
-    'the dropped partitions: table, begin and end; or how many events are no longer kept for poll endpoints',
+    'the dropped partitions, each with table, begin and end. Or: how many events are no longer kept for poll endpoints',
   durationMs: 'the duration of the request or attempt, in milliseconds',
   endpoints: 'the number of webhook URLs and endpoints whose due deliveries could not be claimed',
   epoch: 'the epoch of the Solana watcher, as a decimal text',

@@ -16,7 +16,10 @@ export interface MetricDefinition {
    * a value of the whole service, and a query takes the largest.
    */
   readonly scope: 'process' | 'shared';
-  /** For the documentation: the values of each label, which are few and known in advance. */
+  /**
+   * The labels by name, each with a text about its values for the documentation. The values are few
+   * and known in advance.
+   */
   readonly labels: Readonly<Record<string, string>>;
   readonly help: string;
   /** The upper bounds of a histogram's buckets, in the unit of the metric. */

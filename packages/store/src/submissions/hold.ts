@@ -66,8 +66,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places the holds as if in separate calls (decision 9). Exception: of holds with the same tenant,
- * key and epoch, only the first is tried; the others get `key_taken`. May throw and place nothing.
- * `runBatch` then runs the holds one by one.
+ * key and epoch, only the first is tried; the others get `key_taken`. `runBatch` handles its
+ * errors.
  */
 export async function holdSubmissions(
   store: Store,

@@ -77,7 +77,7 @@ describe('two dispatchers', () => {
     await published((micros) => micros === 2_345_678);
     await pin(null);
     const going = await published((micros) => micros !== 2_345_678 && micros > 0);
-    // The smoothing continued from its last value, although Redis was flushed.
+    // The dispatchers still had the smoothed surge, although Redis was flushed.
     expect(going).toBeGreaterThanOrEqual(risen);
     expect(going % 50_000).toBe(0);
     await node.close();

@@ -14,9 +14,9 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. If the keys are old, the answer needs one of two checks. The
- * account still had their epoch when a hold was placed (decision 17), or the request was verified
- * again with recent keys of the same epoch.
+ * Answers a request with cached keys. An answer with old keys is given only after a check. Either a
+ * hold found that the account still has the epoch of these keys (decision 17), or the request was
+ * verified again with recent keys of this epoch.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -89,7 +89,7 @@ async function launch(
     downloadsPath: temporary,
     acceptDownloads: false,
     timeout: launchTimeoutMs,
-    // The agent handles signals, so a signal must not end the browsers of its runs.
+    // The agent alone decides when its browsers end, so Playwright must not close them at a signal.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

@@ -76,8 +76,8 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);
   if (submit === undefined || address === undefined) return;
-  // No value of this step is filled in yet, so the generic adapter looks only for a non-GET
-  // navigation to the form's action.
+  // No value of this step is filled in yet. So the generic adapter cannot recognise the submission
+  // request by a value, only by a non-GET navigation to the form's action.
   fence.arm(target.adapter.submissionOf({ ...address, values: [] }));
 }
 

@@ -92,9 +92,9 @@ export function jsonPointer(path: readonly (string | number)[]): string {
     .join('');
 }
 
-/** Records only the first failure, because later failures result from the first one. */
+/** Records why the text cannot be read. The caller must end the parsing. */
 function fail(reader: Reader, message: string): undefined {
-  reader.failure ??= message;
+  reader.failure = message;
   return undefined;
 }
 

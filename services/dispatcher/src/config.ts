@@ -85,7 +85,7 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   const proxies = parseTrustedProxies(text);
   if (proxies !== undefined) return proxies;
   throw new ConfigError(
-    'Each part of TRUST_PROXY must be an IP address, a CIDR block, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
+    'Each part of TRUST_PROXY must be an IP address, a CIDR block other than `/0`, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
   );
 }
 

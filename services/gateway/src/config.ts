@@ -83,7 +83,7 @@ export function assertConsistent(config: GatewayConfig): void {
   }
   if (config.TRUST_PROXY !== undefined && parseTrustedProxies(config.TRUST_PROXY) === undefined) {
     throw new ConfigError(
-      'Each part of TRUST_PROXY must be an IP address, a CIDR block, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
+      'Each part of TRUST_PROXY must be an IP address, a CIDR block other than `/0`, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
     );
   }
 }

@@ -29,8 +29,8 @@ export function createExpiringCache<Value>({
   readonly load: (key: string) => Promise<Value>;
   readonly ttlMs: number;
   /**
-   * The maximum number of values that are not absent (`isAbsent`). The least recently used value is
-   * removed first.
+   * The maximum number of values other than "not found" (`isAbsent`). The least recently used value
+   * is removed first.
    */
   readonly entriesMax: number;
   /**

@@ -56,7 +56,7 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
     return warning(
       name,
       `these partitions are older than the retention: ${partitionsOverdue.join(', ')}`,
-      'A delivery or a run of these months has not ended, or a dump locks the tables. Search the log of settlement for `partitions`.',
+      'A delivery or a submission from the months of these partitions has not ended, or another session, such as a dump, locks the tables. Search the log of settlement for `partitions`.',
     );
   }
   if (isPurgeLate === null || partitionsOverdue === null) {

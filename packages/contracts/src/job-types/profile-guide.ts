@@ -177,7 +177,11 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
     answer:
       'An array of labels. If the options of the field lack one of these labels, the field is not answered. Some lists show their options only when they are open. In such a list the node chooses your labels one after another. If the list has the first label but lacks a later one, the job fails with `invalid_payload`.',
   },
-  { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents` or in `answers`.' },
+  {
+    field: 'lone checkbox',
+    answer:
+      'The label of the checkbox, in `consents`, or as both `question` and `answer` of an entry of `answers`.',
+  },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },
   {
     field: 'file',

@@ -1,10 +1,7 @@
 import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
-/**
- * Counts the frames of a link about submissions that are not assigned to the link's node (CONTRACT
- * 7).
- */
+/** Counts frames about submissions that are not assigned to the node of the link (CONTRACT 7). */
 export interface ForeignFrames {
   /**
    * Counts one more frame. Returns true if there were more than `foreignFramesMax` in the last

@@ -43,7 +43,7 @@ export async function killTree(root: ProcessReading): Promise<void> {
     if (tree.every(({ isZombie }) => isZombie)) return;
     if (performance.now() > untilMs) {
       throw new Error(
-        `process ${root.pid} or a descendant still runs ${killTimeoutMs} ms after SIGKILL`,
+        `a process of the tree of ${root.pid} still runs ${killTimeoutMs} ms after SIGKILL`,
       );
     }
     for (const { pid } of tree) kill(pid);

@@ -18,7 +18,7 @@ import { RunningSystems } from './systems/running.ts';
  * pnpm bench:tracing --rounds 30 --seconds 3
  */
 
-/** The most additional CPU that tracing may cost, as a share of the CPU with tracing off. */
+/** Tracing may cost at most this much additional CPU, as a share of the CPU with tracing off. */
 const shareMax = 0.03;
 const nodes = 8;
 const tenants = 100;
@@ -27,7 +27,7 @@ const tenants = 100;
  * Afterwards a submission costs a quarter less CPU.
  */
 const warmUp = { rounds: 1, seconds: 12 };
-/** The most tracing calls in the whole life of a submission without retries. */
+/** The maximum number of tracing calls in the whole life of a submission without retries. */
 const callsPerLife = 24;
 const timedCalls = 5_000_000;
 

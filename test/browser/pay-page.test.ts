@@ -103,7 +103,7 @@ test('the page shows the terms and a QR code, and shows the payment by itself', 
 
 test.each([
   ['expired', 'Expired. Do not pay now.', ''],
-  ['failed', 'Only a part of the amount was paid in time.', ', paid_usdc_micros = 1'],
+  ['failed', 'The amount was not paid in full in time.', ', paid_usdc_micros = 1'],
   ['failed', 'Paid, but the credits could not be added.', ', paid_usdc_micros = 5000000'],
 ])(
   'the page of an intent that is %s says "%s" and asks for no payment',

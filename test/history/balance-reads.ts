@@ -40,7 +40,7 @@ export function explainReads(
       continue;
     }
     found.push(
-      `a read from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms saw a balance of ${read.balanceMicros} micros, ${read.heldMicros} of them held; the ledger ${candidates.length === 0 ? 'never had these figures' : 'had these figures only at times that do not fit this read and the reads before it'}`,
+      `a read from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms saw a balance of ${read.balanceMicros} micros, ${read.heldMicros} of them held; the ledger ${candidates.length === 0 ? 'never had these figures' : 'had these figures only earlier or later'}`,
     );
   }
   return found;

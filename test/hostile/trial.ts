@@ -31,8 +31,8 @@ export interface TrialReport {
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
   /**
-   * The highest number of slots that were still taken without an assignment after a wait of
-   * `slotsSettleMs`. No submission was pending or running during the wait.
+   * After each batch of submissions, the trial waits for `slotsSettleMs`. This is the highest
+   * number of slots that were still taken without an assignment after such a wait.
    */
   readonly slotsTakenByNobody: number;
   readonly cappedCount: number;

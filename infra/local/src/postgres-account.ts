@@ -5,8 +5,8 @@ import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
 /**
- * The account that runs Postgres: a prefix for its commands, and the location of its files. Root
- * needs another account, because Postgres refuses to run as root.
+ * How to run Postgres under an account: a prefix for commands, and directories that the account can
+ * reach. Root needs another account, because Postgres refuses to run as root.
  */
 export interface PostgresAccount {
   readonly prefix: string[];

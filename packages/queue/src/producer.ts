@@ -46,7 +46,7 @@ export interface Producer {
   close(): Promise<void>;
 }
 
-/** The most failed jobs that each queue keeps for an operator. */
+/** Each queue keeps at most this many failed jobs, so that an operator can look at them. */
 const failedJobsMax = 1_000;
 /** A job that failed longer ago than this is deleted when the next job of its queue fails. */
 const failedJobAgeSecondsMax = 7 * 24 * 3600;

@@ -11,7 +11,9 @@ export interface AdminServer {
 export interface AdminServerOptions {
   readonly host: string;
   readonly port: number;
-  /** The names of unavailable dependencies. An empty list means ready. */
+  /**
+   * What is not ready: names of dependencies, or reasons as sentences. An empty list means ready.
+   */
   ready(): Promise<readonly string[]>;
   readonly metrics: Registry;
   readonly logger: Logger;

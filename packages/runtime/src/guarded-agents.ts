@@ -105,7 +105,10 @@ class IdleSockets {
 }
 
 interface GuardedOptions extends Omit<http.AgentOptions, 'maxTotalSockets'> {
-  /** The most idle connections of one agent to all hosts. Default: `idleSocketsMaxDefault`. */
+  /**
+   * The maximum number of idle connections of one agent to all hosts. Default:
+   * `idleSocketsMaxDefault`.
+   */
   readonly idleSocketsMax?: number;
 }
 

@@ -21,7 +21,7 @@ it('names the sessions that left a database open', async () => {
   });
   leak.on('error', () => {});
   await leak.connect();
-  await expect(database.close()).rejects.toThrow('close them before the database: forgetful');
+  await expect(database.close()).rejects.toThrow('sessions open: forgetful');
   await leak.end().catch(() => {});
 });
 

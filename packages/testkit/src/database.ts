@@ -57,7 +57,7 @@ export async function createTestDatabase({
       await admin().query(`DROP DATABASE ${name} WITH (FORCE)`);
       if (leaked !== undefined)
         throw new Error(
-          `the test left database sessions open; close them before the database: ${leaked}`,
+          `the test left these database sessions open: ${leaked}; close them before you close the database`,
         );
     },
   };

@@ -136,7 +136,7 @@ function answerOfError(error: unknown, exchange: Exchange, logger: Logger): Answ
     logger.warn(fields, 'a dependency is unavailable');
     return unavailable(
       'unavailable',
-      'A dependency of the service is unavailable. Repeat the request after the seconds in `Retry-After`. Repeat a creation with the same idempotency key.',
+      'A dependency of the service is unavailable. Repeat the request after the seconds in `Retry-After`, with the same idempotency key if it has one.',
     );
   }
   logger.error(fields, 'request failed');

@@ -49,7 +49,7 @@ export const gatewayConfig = Type.Object({
     maximum: 100_000,
     default: signupsPerHourDefault,
     description:
-      'how many tenants may sign up from one address in a burst, and on average per hour (sandbox), 1 to 100000',
+      'how many tenants may sign up from one IP address at once, and then again per hour (sandbox), 1 to 100000',
   }),
   SIGNUP_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,

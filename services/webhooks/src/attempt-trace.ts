@@ -15,8 +15,8 @@ interface DeliverStep {
 const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
 
 /**
- * Returns the step of an attempt. Its key contains the delivery, the round and the attempt number,
- * so no two attempts share a span.
+ * Returns the reference to the span of an attempt. Its key has the delivery, the round and the
+ * attempt number, so each attempt has its own span.
  */
 export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   const { deliveryId, eventId, round, attemptNumber, body } = attempt;

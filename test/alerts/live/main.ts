@@ -61,7 +61,7 @@ try {
     const end =
       endedSeconds === undefined
         ? 'the required alerts did not end'
-        : `the required alerts ended ${seconds(endedSeconds)} after the repair`;
+        : `no required alert fired ${seconds(endedSeconds)} after the repair`;
     verdicts.push(`${fault.name}: ${list === '' ? 'no alert' : list}; ${end}`);
     faults.push(...alertFaults(fault, watched).map((what) => `${fault.name}: ${what}`));
   }

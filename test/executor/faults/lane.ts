@@ -15,7 +15,7 @@ export interface Lane {
   readonly homeDir: string;
   employer(ats: Ats): Employer;
   agent(): AgentProcess;
-  /** Returns what the agent wrote since the last call, in all its starts. */
+  /** Returns what the agent wrote since the last call. */
   takeLogs(): string;
   /** Starts the agent if it does not run, and waits for its link. */
   revive(): Promise<void>;

@@ -422,7 +422,7 @@ class DeliveryAttempt(TypedDict):
     at: str
     """The time at which the attempt began."""
     statusCode: Union[int, None]
-    """The HTTP status of the response. Null without a response."""
+    """The HTTP status of the response. Null if there is no complete response, or if the result was not recorded."""
     durationMs: Union[int, None]
     """The duration of the attempt in milliseconds."""
     error: Union[str, None]
@@ -674,7 +674,7 @@ class AuditEntry(TypedDict):
     after: Union[dict[str, Any], None]
     """The values after the change. For settings: those that the change names. For an endpoint or key: the members that the description of `before` names. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion."""
     requestId: Union[str, None]
-    """The id of the request that made the change. Null without a request."""
+    """The id of the request, or of the command of the operator, that made the change. Null if the service made it by itself."""
 
 
 class AuditPage(TypedDict):

@@ -36,7 +36,7 @@ function role({ database, environment }: Deployment): Finding {
   if (excess.length === 0)
     return ok(
       'role',
-      'svc found no missing and no dangerous privileges of the role of DATABASE_URL',
+      'the role of DATABASE_URL has the privileges that svc checks, and no dangerous ones',
     );
   return (environment === 'production' ? fault : warning)(
     'role',

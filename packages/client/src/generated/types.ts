@@ -312,7 +312,7 @@ export interface DeliveryAttempt {
   readonly number: number;
   /** The time at which the attempt began. */
   readonly at: string;
-  /** The HTTP status of the response. Null without a response. */
+  /** The HTTP status of the response. Null if there is no complete response, or if the result was not recorded. */
   readonly statusCode: number | null;
   /** The duration of the attempt in milliseconds. */
   readonly durationMs: number | null;
@@ -555,7 +555,7 @@ export interface AuditEntry {
   readonly before: Readonly<Record<string, unknown>> | null;
   /** The values after the change. For settings: those that the change names. For an endpoint or key: the members that the description of `before` names. For a rotated secret: members such as `overlapMs` (the milliseconds for which the previous secret stays valid). Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
-  /** The id of the request that made the change. Null without a request. */
+  /** The id of the request, or of the command of the operator, that made the change. Null if the service made it by itself. */
   readonly requestId: string | null;
 }
 

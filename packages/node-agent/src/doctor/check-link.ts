@@ -22,7 +22,7 @@ const unreachable: Readonly<Record<string, string>> = {
     'The certificate of the service is not for the host name in --link. Check --link.',
   DEPTH_ZERO_SELF_SIGNED_CERT:
     'The certificate of the service is not from a known authority. Check --link.',
-  EPROTO: 'The service does not speak TLS at the address in --link. Check --link.',
+  EPROTO: 'The TLS handshake failed. The address in --link may not speak TLS. Check --link.',
 };
 
 const notReached = 'Not checked, because the service cannot be reached.';

@@ -4,7 +4,7 @@
  */
 export const logMembers = {
   adminPort: 'the port of `/live`, `/ready` and `/metrics`',
-  attempt: 'the number of the attempt at a job, from 1',
+  attempt: 'the number of the try of a queue job, from 1',
   attemptNumber: 'the number of the attempt in the current round of its delivery, from 1',
   channel: 'the Redis channel that the line is about',
   charged: 'the charge in credits, as a decimal text; zero if nothing is charged',

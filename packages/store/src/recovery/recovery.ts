@@ -79,7 +79,7 @@ export type RecoveryEnd =
   | { kind: 'ended'; incarnation: number }
   | { kind: 'none_in_force' }
   /**
-   * Some nodes have not reported, or there are reports in `open`. `force` ends the recovery anyway.
+   * Some nodes have not reported, or `status.open` is not empty. `force` ends the recovery anyway.
    */
   | { kind: 'incomplete'; status: RecoveryStatus };
 

@@ -3,7 +3,10 @@ import { batched } from '../connection/batching.ts';
 import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
-/** The data of a tenant that the gateway needs to check a signed request (CONTRACT 1 and 12). */
+/**
+ * The data of a tenant that the gateway needs to check and price a signed request (CONTRACT 1 and
+ * 12).
+ */
 export interface TenantCredentials {
   tenantId: string;
   disabled: boolean;
@@ -43,7 +46,10 @@ export interface TenantCredentials {
 
 interface Asked {
   readonly tenantId: string;
-  /** Null for the keys that the tenant got at its creation or by a rotation (`KeyRecord`). */
+  /**
+   * The key that the request names. If null, all valid first keys of the tenant are found
+   * (`KeyRecord`).
+   */
   readonly keyId: string | null;
 }
 

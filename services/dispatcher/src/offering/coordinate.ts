@@ -97,8 +97,8 @@ function recordAll(
 
 type Ended =
   /**
-   * An event shows that the submission has left `pending`, or that its dispatch deadline has
-   * passed.
+   * An `OfferingEvent` shows that the submission has left `pending`, or that its dispatch deadline
+   * has passed.
    */
   | {
       readonly kind: 'settled';

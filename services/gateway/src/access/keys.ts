@@ -10,8 +10,8 @@ import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
  */
 const keysTtlMs = 3_000;
 /**
- * The most cached entries. A tenant's first keys (`AskedKey`) share one entry. Each key that a
- * request names has its own entry (CONTRACT 12).
+ * The maximum number of cached entries. A tenant's first keys (`AskedKey`) share one entry. Each
+ * key that a request names has its own entry (CONTRACT 12).
  */
 const tenantKeysMax = 10_000;
 const operatorsMax = 100;

@@ -72,7 +72,7 @@ function statusText(intent: PurchaseIntent): string {
         ? 'Expired. Do not pay. If you have paid, contact the service.'
         : 'Expired. Do not pay now. A payment that you have already sent may still count.';
     case 'failed':
-      return 'Only a part of the amount was paid in time. Contact the service.';
+      return 'The amount was not paid in full in time. Contact the service.';
   }
 }
 

@@ -9,7 +9,8 @@ export interface ComboboxLook {
    */
   readonly shows: 'text' | 'input';
   /**
-   * True if the menu is at the end of the body. False if it is at the end of the element `shell`.
+   * True if the menu is at the end of the body. False if it is at the end of the element that the
+   * selector `shell` finds.
    */
   readonly isMenuInBody: boolean;
 }

@@ -37,7 +37,7 @@ export const keyMembers: Readonly<
     examples.auditEntry.after,
   ],
   'AuditEntry.requestId': [
-    'The id of the request that made the change. Null without a request.',
+    'The id of the request, or of the command of the operator, that made the change. Null if the service made it by itself.',
     examples.requestId,
   ],
 };

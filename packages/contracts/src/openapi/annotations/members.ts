@@ -137,7 +137,10 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     '2026-03-02T09:21:02.000Z',
   ],
   number: ['The number of the attempt, from 1.', 1],
-  statusCode: ['The HTTP status of the response. Null without a response.', 204],
+  statusCode: [
+    'The HTTP status of the response. Null if there is no complete response, or if the result was not recorded.',
+    204,
+  ],
   durationMs: ['The duration of the attempt in milliseconds.', 84],
   error: [
     'Why there is no complete response. Null if there is one, or if the result was not recorded.',

@@ -12,7 +12,8 @@ export interface AdminServerOptions {
   readonly host: string;
   readonly port: number;
   /**
-   * What is not ready: names of dependencies, or reasons as sentences. An empty list means ready.
+   * The names of unavailable dependencies, and other reasons as sentences. An empty list means
+   * ready.
    */
   ready(): Promise<readonly string[]>;
   readonly metrics: Registry;

@@ -55,7 +55,7 @@ interface Verified {
    * they stay until a whole later full pass has ended without them.
    */
   readonly forged: readonly LedgerFault[];
-  /** The new checkpoints of the accounts that have new entries and no fault on this page. */
+  /** The new checkpoints of the accounts that have new entries and no fault in `faults`. */
   readonly moved: readonly LedgerPlace[];
   /** For each account that may have more entries: the place after which the audit continues. */
   readonly unread: readonly LedgerPlace[];

@@ -10,7 +10,7 @@ export const tickMs = 500;
  * allows at most 2 s.
  */
 export const pollMs = 1_000;
-/** The interval of calls to the RPC server while no intent is open. */
+/** The usual interval of calls to the RPC server while no intent is open. */
 export const idleCallMs = 60_000;
 /** The lease ends this long after it is taken or renewed. Another process may then take it. */
 export const leaseMs = 10_000;

@@ -31,8 +31,8 @@ export interface TrialReport {
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
   /**
-   * After each batch of submissions, the trial waits for `slotsSettleMs`. This is the highest
-   * number of slots that were still taken without an assignment after such a wait.
+   * After each batch of submissions, the trial waits until no slot is taken without an assignment,
+   * at most `slotsSettleMs`. This is the highest number of such slots after a wait.
    */
   readonly slotsTakenByNobody: number;
   readonly cappedCount: number;

@@ -116,7 +116,7 @@ export interface FleetRegistry {
     nodeId: string,
     submissionId: string,
     options?: {
-      /** True if the node did not answer the offer (see `silentNodeMs`). */
+      /** True if the node had time to answer the offer and did not (see `silentNodeMs`). */
       readonly silent: boolean;
     },
   ): Promise<void>;

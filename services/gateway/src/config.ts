@@ -49,7 +49,7 @@ export const gatewayConfig = Type.Object({
     maximum: 100_000,
     default: signupsPerHourDefault,
     description:
-      'how many tenants may sign up from one IP address at once, and then again per hour (sandbox), 1 to 100000',
+      'the size and the hourly refill of the token bucket for sign-ups from one IP address (sandbox), 1 to 100000',
   }),
   SIGNUP_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,

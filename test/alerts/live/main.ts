@@ -61,8 +61,8 @@ try {
     const end =
       endedSeconds === undefined
         ? 'the required alerts did not end'
-        : `no required alert fired ${seconds(endedSeconds)} after the repair`;
-    verdicts.push(`${fault.name}: ${list === '' ? 'no alert' : list}; ${end}`);
+        : `the required alerts had ended ${seconds(endedSeconds)} after the repair`;
+    verdicts.push(`${fault.name}: ${list === '' ? 'no alert' : `${list}; ${end}`}`);
     faults.push(...alertFaults(fault, watched).map((what) => `${fault.name}: ${what}`));
   }
 } finally {

@@ -56,7 +56,7 @@ export class LocalChain {
   #slot = 1_000;
   #finalizesAtOnce = true;
 
-  /** If `isOn` is false, later transactions stay `confirmed` until `finalize`. */
+  /** If `isOn` is false, later transactions of `send` stay `confirmed` until `finalize`. */
   finalizeAtOnce(isOn: boolean): void {
     this.#finalizesAtOnce = isOn;
   }

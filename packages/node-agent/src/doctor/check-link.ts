@@ -22,7 +22,8 @@ const unreachable: Readonly<Record<string, string>> = {
     'The certificate of the service is not for the host name in --link. Check --link.',
   DEPTH_ZERO_SELF_SIGNED_CERT:
     'The certificate of the service is not from a known authority. Check --link.',
-  EPROTO: 'The TLS handshake failed. The address in --link may not speak TLS. Check --link.',
+  EPROTO:
+    'The TLS handshake failed. Perhaps the address in --link does not speak TLS. Check --link.',
 };
 
 const notReached = 'Not checked, because the service cannot be reached.';

@@ -26,8 +26,8 @@ const careersHost = 'careers.acme.example';
 const jobPath = '/acme/jobs/4000100';
 const framePath = '/embed/job_app';
 
-const multiStep = 'the board shows all questions on one page';
-const refusal200 = 'the board never refuses with status 200';
+const whyNoMultiStep = 'the board shows all questions on one page';
+const whyNoRefusal200 = 'the board never refuses with status 200';
 const openLabel = 'Thank you for applying.';
 
 const combobox = comboboxScript({
@@ -175,7 +175,7 @@ export const greenhouse: AtsFixture = {
   applicationPath: jobPath,
   fields: greenhouseFields,
   extraName: 'question_4000199',
-  unshown: { 'multi-step': multiStep, 'refusal-200': refusal200 },
+  unshown: { 'multi-step': whyNoMultiStep, 'refusal-200': whyNoRefusal200 },
   respond: (request, world) => respondAsBoard(request, world, false),
 };
 
@@ -205,7 +205,7 @@ export const greenhouseEmbed: AtsFixture = {
   applicationPath: '/jobs/welder?gh_jid=4000100',
   fields: greenhouseFields,
   extraName: 'question_4000199',
-  unshown: { 'multi-step': multiStep, 'refusal-200': refusal200 },
+  unshown: { 'multi-step': whyNoMultiStep, 'refusal-200': whyNoRefusal200 },
   respond(request, world) {
     return request.host === careersHost && request.path === '/jobs/welder'
       ? careersPage()

@@ -136,11 +136,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
   ],
   'a balance that never existed': ['never', [...holds, balance([5, 6], [100n, 11n])]],
   'a balance from before a hold that was answered': [
-    'only at times that do not fit',
+    'had these figures only earlier or later',
     [...holds, balance([5, 6], [100n, 0n])],
   ],
   'a balance after a hold whose request had not begun': [
-    'only at times that do not fit',
+    'had these figures only earlier or later',
     [...holds, balance([0, 1], [100n, 10n])],
   ],
   'a balance between the charge and the release': [
@@ -148,7 +148,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [...holds, charged, released, balance([5, 6], [96n, 6n])],
   ],
   'two reads, the later one with the older figures': [
-    'only at times that do not fit',
+    'had these figures only earlier or later',
     [...opened, held, balance([5, 6], [100n, 10n]), balance([7, 8], [100n, 0n])],
   ],
   'a statement that shows other figures than the ledger': [

@@ -175,8 +175,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 
 /**
  * Advances the time by `restSpansMs[turn]`, or by less if an unanswered request or a held event
- * requires it. If less than 1 ms is allowed, releases an event or timer, or advances by 1 ms.
- * Returns true if the whole span has passed.
+ * requires it. If less than 1 ms is allowed, releases an event or timer instead. Returns true if
+ * the whole span has passed.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;

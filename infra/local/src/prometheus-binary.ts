@@ -44,8 +44,8 @@ export async function prometheusPrograms(
 
 /**
  * Replaces each broken symbolic link in `dir` with a link to the entry of the same name in
- * /usr/share/javascript. apt does not download installed packages, so links in `dir` to files of
- * such a package are broken.
+ * /usr/share/javascript. A link is broken if apt did not download its target, because that package
+ * is installed.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

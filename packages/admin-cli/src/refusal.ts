@@ -4,9 +4,8 @@ export class Refusal extends Error {
 }
 
 /**
- * Thrown if an argument or an option is missing, or if an option excludes a different option or an
- * argument. `svc listen` and `svc trigger` also throw it for other wrong usage. The message says
- * what to correct. Exit code 2.
+ * Thrown for wrong usage that Commander does not find, such as two options that exclude each other.
+ * The message says what to correct. Exit code 2.
  */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';

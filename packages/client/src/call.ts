@@ -145,8 +145,8 @@ export async function callService<Result>(
       const repeated = retries > 0 ? call.readRepeat?.(error) : undefined;
       if (repeated) return withRequestId(repeated, error.requestId);
       const offsetMs = offsetFrom(answer, error, connection.now());
-      // A call with `isOnce` is repeated too, because the service did nothing when it refused the
-      // timestamp.
+      // The service refused the timestamp and did nothing else, so even a call with `isOnce` is
+      // repeated.
       if (offsetMs !== undefined) {
         const hasDifference = Math.abs(offsetMs - usedMs) > clockDifferenceMsMin;
         if (mayCorrectClock && hasDifference) {

@@ -16,7 +16,7 @@ import { Type, type Static } from 'typebox';
 export const nodeLinkPath = '/node/v1';
 export const nodeLinkSubprotocol = 'svc.node.v1';
 
-/** Codes with which the service closes a link (CONTRACT 7). The dispatcher also uses 1011. */
+/** Codes with which a dispatcher closes a link (CONTRACT 7). Another one is 1011. */
 export const nodeLinkCloseCodes = {
   /** The node must connect again. */
   drain: 1012,
@@ -270,5 +270,7 @@ export type FrameToNodeOf<T extends FrameToNodeType> = Static<(typeof framesToNo
 export type FrameFromNode = { [T in FrameFromNodeType]: FrameFromNodeOf<T> }[FrameFromNodeType];
 export type FrameToNode = { [T in FrameToNodeType]: FrameToNodeOf<T> }[FrameToNodeType];
 
-/** The frames that the service sends as objects. `assign` is sent as text (`assignFrameText`). */
+/**
+ * The frames that the service builds as objects. `assignFrameText` builds `assign` as JSON text.
+ */
 export type SentFrame = Exclude<FrameToNode, FrameToNodeOf<'assign'>>;

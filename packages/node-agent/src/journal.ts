@@ -104,8 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // `claimBegin` removes the payload before the run starts, and this file still has it. So the run
-  // has not started, unless an older agent wrote the file: it left out `maxNodeSeconds` and never
+  // `claimBegin` removes the payload before the run starts, and this file still has it. So nothing
+  // is submitted, unless an older agent wrote the file: it left out `maxNodeSeconds` and never
   // removed the payload.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };

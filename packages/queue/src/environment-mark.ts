@@ -6,9 +6,8 @@ import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redi
 type Environment = 'sandbox' | 'production';
 
 /**
- * The key of the mark, which names the environment of a Redis (CONTRACT 0). One mark covers all
- * prefixes, because they share the memory of the Redis. It also covers a whole cluster (decision
- * 46).
+ * The key of the mark, which names the environment of a Redis (CONTRACT 0). One mark covers every
+ * `REDIS_PREFIX` of a Redis, and a whole cluster (decision 46).
  */
 const markKey = 'svc:environment';
 

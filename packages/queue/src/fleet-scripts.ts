@@ -4,9 +4,9 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Redis runs each call of a script atomically. */
 
 /**
- * Records a heartbeat. Returns 1 if its dispatcher was alive before, else 0. Removes up to 200
- * nodes of each dead dispatcher, dead dispatchers without nodes, and up to 100 expired
- * reservations. ARGV: time, dispatcher, `dispatcherSilentMs`.
+ * Records a heartbeat. Returns 1 if its dispatcher was alive before, else 0. Also removes some of
+ * what has expired: nodes of dead dispatchers, these dispatchers, and reservations. ARGV: time,
+ * dispatcher, `dispatcherSilentMs`.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])

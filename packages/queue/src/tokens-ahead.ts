@@ -2,9 +2,9 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway gives no tokens in advance (see `TokensAhead`) in the last `leaseMarginMs` of its lease
- * of a bucket. In this time, Redis can take the tokens that were given before, so the next gateway
- * finds the true count.
+ * A gateway gives no tokens in advance (`TokensAhead`) in the last `leaseMarginMs` of its lease of
+ * a bucket. Until the lease ends, Redis takes the tokens that were given in advance from the
+ * bucket.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;

@@ -15,8 +15,8 @@ const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
  * Creates a JSON logger. Log errors under `err` and submission ids under `submissionId`. If the
- * message is not constant, pass `event` too, because the logger derives it only from a constant
- * message (decision 44).
+ * message is not constant, pass the name of the event as `event`, because the logger finds events
+ * only by their constant messages (decision 44).
  */
 export function createLogger({
   service,

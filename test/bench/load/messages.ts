@@ -72,9 +72,8 @@ interface OpenResult {
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
- * The requests to the process of world.ts. In the mode `accept`, the nodes start no submission.
- * `release` in this mode makes them report a failure of each assigned submission. Until the next
- * `mode`, they also do this for each new submission.
+ * The requests to the process of world.ts. In the mode `accept`, the nodes start no submission. The
+ * request `release` makes them report a failure of each submission, until the next request `mode`.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

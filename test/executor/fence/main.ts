@@ -7,8 +7,8 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs each sender with each protocol twice: without a cut, and cut before the answer. Also runs
- * `form` and `fetch` with the cuts of `sweep`.
+ * runs each of `senders` with each protocol, with and without a cut before the answer, and the
+ * trials of `sweep`.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

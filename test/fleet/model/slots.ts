@@ -3,9 +3,8 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * All slots are free again within this time. A dispatcher frees the slot of a stopping run after at
- * most `stoppedDeadlineMs`, and enters each link in the registry again about every
- * `enterAgainAfterMs`. Both are 30 s.
+ * `compareSlots` advances the clock by this time. It is longer than `stoppedDeadlineMs` and
+ * `enterAgainAfterMs`, after which a dispatcher has freed the slots.
  */
 const slotsBackMs = 31_000;
 

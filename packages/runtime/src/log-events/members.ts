@@ -14,7 +14,7 @@ export const logMembers = {
   deleted: 'how many events or retired webhook endpoints were deleted',
   deliveryDays: 'the fewest days from the creation of an event or delivery to its deletion',
   deliveryId: 'the delivery, `dlv_…`',
-  detail: 'why the link of a node was refused, as a sentence',
+  detail: 'why the link of a node was refused, as a text',
   drainTimeoutMs: 'the time limit of the drain, in milliseconds',
   dropped:
     'the dropped partitions, each with table, begin and end. Or: how many events are no longer kept for poll endpoints',

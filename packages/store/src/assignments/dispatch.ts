@@ -128,9 +128,8 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The planner must use only the primary key. So the ids are in a condition, because a join could
- * get another plan. The state is a parameter, because with a literal the planner could use a
- * partial index (decision 25).
+ * The planner must use only the primary key. A join with the ids, or a literal state, could get
+ * another plan (decision 25).
  */
 const assignNodes = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },

@@ -11,9 +11,9 @@ import type { Store } from '../connection/store.ts';
 import { type Actor, appendAudit, type Author } from './audit.ts';
 
 /**
- * `before` is null for a creation. `after` is null for a deletion. Both have the names of the wire.
- * The tenant can read both, so they contain no secrets and no query strings of URLs
- * (`withoutQuery`).
+ * `before` is null for a creation. `after` is null for a deletion. Their members are named as on
+ * the wire. The tenant can read both objects, so they contain no secrets and no query strings of
+ * URLs (`withoutQuery`).
  */
 export interface TenantChange {
   readonly tenantId: string;

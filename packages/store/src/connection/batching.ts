@@ -18,9 +18,9 @@ const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most unanswered batches; default 1. Waiting inputs are divided among the batches that may
-   * still start (decision 9). Callers that are answered together call again together. Without the
-   * division, one batch could get all their inputs.
+   * The maximum number of unanswered batches; default 1. Waiting inputs are divided among the
+   * batches that may still start. Otherwise one batch could get all inputs, and the others none
+   * (decision 9).
    */
   readonly inFlightMax?: number;
   /**

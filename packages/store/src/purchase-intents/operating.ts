@@ -139,8 +139,8 @@ export interface WatcherFigures {
   readonly unexplained: number;
   /**
    * The highest lag, in seconds, of the token accounts with open intents. 0 without an open intent.
-   * A lag counts from the first of these that exists: `listedAt` of the cursor, the creation of the
-   * cursor, the creation of the intent.
+   * A lag counts from the last complete reading (`listedAt`), or without one from the creation of
+   * the cursor or the intent.
    */
   readonly lagSeconds: number;
 }

@@ -91,8 +91,8 @@ export interface ResealedPage {
 const rowsPerPage = 500;
 
 /**
- * Seals a page of values again, under the current key and for their complete places
- * (`sealing-phase.ts`). Can be repeated. Throws if a value is sealed under a key that
+ * Reads a page of values, and seals those again that are not sealed under the current key for their
+ * complete places (`sealing-phase.ts`). Throws if a value is sealed under a key that
  * `SVC_MASTER_KEY` does not list.
  */
 export async function resealPage(

@@ -66,8 +66,7 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places the holds as if in separate calls (decision 9). Exception: of holds with the same tenant,
- * key and epoch, only the first is tried; the others get `key_taken`. `runBatch` handles its
- * errors.
+ * key and epoch, only the first is tried. The others get `key_taken`, even if the first is refused.
  */
 export async function holdSubmissions(
   store: Store,

@@ -22,9 +22,8 @@ export type Principal =
       /** The UUID of the key that signed the request. */
       readonly keyId: string;
       /**
-       * True if the credentials were loaded less than `keysTtlMs` ago. Otherwise their epoch may be
-       * out of date. An answer is then sent only if the SQL of the hold has found the same epoch in
-       * the account, or if recently loaded credentials have it.
+       * True if the credentials were loaded less than `keysTtlMs` ago. Otherwise
+       * `answerWithCurrentKeys` sends no answer before their epoch is checked.
        */
       readonly isRecent: boolean;
     }

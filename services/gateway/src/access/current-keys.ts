@@ -14,9 +14,8 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. An answer with old keys is given only after a check. Either a
- * hold found that the account still has the epoch of these keys (decision 17), or the request was
- * verified again with recent keys of this epoch.
+ * Answers a request with cached keys. If they are not recent (`KeyAge`), they are checked before
+ * the answer is sent: by a hold (decision 17), or by a verification with recent keys.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -59,6 +59,13 @@ function valuesOf(request: IncomingMessage, name: string): string[] {
   return values === '' ? [] : values.split(',').map((value) => value.trim());
 }
 
+export const trustProxyDescription =
+  'the proxies that are trusted to report the address of the client and its use of TLS';
+
+/** Says what `parseTrustedProxies` accepts. */
+export const trustProxyRefused =
+  'Each part of TRUST_PROXY must be an IP address, a CIDR block other than `/0`, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.';
+
 /**
  * Parses `TRUST_PROXY`: a comma-separated list of IP addresses, CIDR blocks and the names
  * `loopback`, `linklocal` and `uniquelocal`. Undefined if it is invalid.

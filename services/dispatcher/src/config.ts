@@ -8,6 +8,8 @@ import {
   parseTrustedProxies,
   port,
   type TrustedProxies,
+  trustProxyDescription,
+  trustProxyRefused,
 } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -24,8 +26,7 @@ export const dispatcherConfig = Type.Object({
   ),
   TRUST_PROXY: Type.Optional(
     Type.String({
-      description:
-        'the proxies that are trusted to report the address of the client and its use of TLS',
+      description: trustProxyDescription,
     }),
   ),
   DISPATCH_CONCURRENCY: Type.Integer({
@@ -84,9 +85,7 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   if (text === undefined) return noTrustedProxies;
   const proxies = parseTrustedProxies(text);
   if (proxies !== undefined) return proxies;
-  throw new ConfigError(
-    'Each part of TRUST_PROXY must be an IP address, a CIDR block other than `/0`, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
-  );
+  throw new ConfigError(trustProxyRefused);
 }
 
 /**

@@ -13,6 +13,8 @@ import {
   port,
   solanaConfig,
   type TrustedProxies,
+  trustProxyDescription,
+  trustProxyRefused,
 } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -30,8 +32,7 @@ export const gatewayConfig = Type.Object({
   ),
   TRUST_PROXY: Type.Optional(
     Type.String({
-      description:
-        'the proxies that are trusted to report the address of the client and its use of TLS',
+      description: trustProxyDescription,
     }),
   ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
@@ -82,9 +83,7 @@ export function assertConsistent(config: GatewayConfig): void {
     );
   }
   if (config.TRUST_PROXY !== undefined && parseTrustedProxies(config.TRUST_PROXY) === undefined) {
-    throw new ConfigError(
-      'Each part of TRUST_PROXY must be an IP address, a CIDR block other than `/0`, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
-    );
+    throw new ConfigError(trustProxyRefused);
   }
 }
 

@@ -53,10 +53,7 @@ export async function reconcile(
     if (found.next === null) break;
   }
   if (errors.length > 0) {
-    throw new AggregateError(
-      errors,
-      `${errors.length} overdue submissions could not be reconciled`,
-    );
+    throw new AggregateError(errors, `could not reconcile submissions: ${errors.length}`);
   }
 }
 

@@ -100,7 +100,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(errors, `could not mark ${errors.length} deliveries as exhausted`);
+    throw new AggregateError(errors, `could not mark deliveries as exhausted: ${errors.length}`);
   }
 
   /**

@@ -154,12 +154,13 @@ const assignHead =
 
 /**
  * Returns the text of the payload of a checked `assign` frame. The text is unchanged if the frame
- * begins and ends as `assignFrameText` writes it. Any other frame is parsed, and its payload is
- * serialised again.
+ * begins and ends as `assignFrameText` writes it.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);
-  if (head !== null && frameText.endsWith('}')) return frameText.slice(head[0].length, -1);
+  const rest = head === null ? '' : frameText.slice(head[0].length, -1);
+  // A newer service may send more members after the payload.
+  if (parseBoundedJson(rest, boundsToNode).kind === 'value') return rest;
   const frame: { payload: unknown } = JSON.parse(frameText);
   return JSON.stringify(frame.payload);
 }

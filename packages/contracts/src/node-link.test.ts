@@ -187,4 +187,9 @@ describe('assign', () => {
     const text = `{"payload":{"a":1},"type":"assign","offerId":"o","submissionId":"s"}`;
     expect(assignPayloadText(text)).toBe('{"a":1}');
   });
+
+  test('may have an unknown member after the payload', () => {
+    const text = assignFrameText({ offerId, submissionId, payloadText: '{"a":1}' });
+    expect(assignPayloadText(`${text.slice(0, -1)},"more":{}}`)).toBe('{"a":1}');
+  });
 });

@@ -57,13 +57,36 @@ export async function tryRedis<T>(
 }
 
 /**
- * Announces due deliveries of these tenants to the webhooks service. Without Redis, the service
- * finds the deliveries in Postgres a moment later.
+ * Notifies the services of a committed change. Never throws. Returns false if Redis cannot be used:
+ * the services then find the change in Postgres a little later.
  */
+export async function notifyServices(
+  context: Context,
+  send: (redis: RedisContext) => Promise<void>,
+): Promise<boolean> {
+  try {
+    return (await tryRedis(context, send)).kind === 'done';
+  } catch (error) {
+    // An error here would hide the result of the change, such as a new secret.
+    process.stderr.write(
+      `The change is made, but the services were not notified: ${reasonOf(error)}\nThey find the change a little later.\n`,
+    );
+    return false;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}
+
+/** Announces due deliveries of these tenants to the webhooks service (`notifyServices`). */
 export async function announceDeliveries(
   context: Context,
   tenantIds: readonly string[],
 ): Promise<void> {
   if (tenantIds.length === 0) return;
-  await tryRedis(context, ({ producer, queue }) => queue.announceDeliveries(producer, tenantIds));
+  await notifyServices(context, ({ producer, queue }) =>
+    queue.announceDeliveries(producer, tenantIds),
+  );
 }

@@ -106,6 +106,22 @@ test('commands that make a delivery due wake the webhooks service', async () => 
   expect(await wakeUpsAfter('webhook', 'recover', '--since', '1h', '--yes')).toBe(1);
 });
 
+test('a Redis that refuses writes hides neither a new secret nor a committed change', async () => {
+  const { id, tenantId } = await exhausted();
+  await redis.config('SET', 'min-replicas-to-write', '1');
+  try {
+    const rotated = await svc('tenant', 'rotate-secret', tenantId, '--hmac', '--json');
+    expect(rotated).toMatchObject({ code: 0, stderr: expect.stringContaining('NOREPLICAS') });
+    expect(JSON.parse(rotated.stdout)).toMatchObject({
+      hmacSecret: expect.stringMatching(/^hsk_test_/),
+    });
+    const sent = await svcWebhook('redeliver', id, '--json');
+    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('NOREPLICAS') });
+  } finally {
+    await redis.config('SET', 'min-replicas-to-write', '0');
+  }
+});
+
 test('an unknown delivery and an invalid time are refused with a reason', async () => {
   const unknown = await svcWebhook('show', toWireId('dlv', fixture.store.newId()));
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no such delivery') });

@@ -9,7 +9,7 @@ import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
-import { tryRedis } from '../redis.ts';
+import { notifyServices } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 import { nodeArgument, unknownNode, showNode } from './node-output.ts';
 
@@ -168,7 +168,7 @@ async function notify(
   nodeId: string,
   lostSubmissionIds: readonly string[] = [],
 ): Promise<void> {
-  await tryRedis(context, async ({ redis, prefix, producer }) => {
+  await notifyServices(context, async ({ redis, prefix, producer }) => {
     await publishNodeChanged(redis, prefix, nodeId);
     if (lostSubmissionIds.length > 0) await enqueueSettlements(producer, lostSubmissionIds);
   });

@@ -20,7 +20,7 @@ import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
-import { tryRedis } from '../redis.ts';
+import { notifyServices } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 import { hasPersonalData, submissionRow } from './submission-output.ts';
 import { addSubmissionPurgeCommand } from './submission-purge.ts';
@@ -134,7 +134,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
     case 'cancelled':
       if (!isNotified) {
         process.stderr.write(
-          'The submission is cancelled, but there is no connection to Redis to notify the services. Its node stops, and its webhook is sent, a little later.\n',
+          'The submission is cancelled, but the services were not notified, because Redis cannot be used. Its node stops, and its webhook is sent, a little later.\n',
         );
       }
       return printRecord(
@@ -155,15 +155,13 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 
 /**
  * Notifies the dispatchers and the webhooks service that this submission has ended. Returns false
- * if there is no connection to Redis. Without Redis, the node stops a little later, and the
- * webhook is sent a little later.
+ * if Redis cannot be used.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
-  const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {
+  return notifyServices(context, async ({ redis, prefix, producer, queue }) => {
     await queue.publishCancelled(redis, prefix, id);
     await queue.announceDeliveries(producer, [tenantId]);
   });
-  return notified.kind !== 'away';
 }
 
 async function existing(store: Store, id: string): Promise<OperatorSubmission> {

@@ -240,7 +240,25 @@ test('a payment that the lists of the account leave out is found by its referenc
   await world.tick(2);
   expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
   const asked = world.rpcServer.calls.filter(({ params }) => params[0] === intent.reference);
-  expect(asked).toHaveLength(1);
+  const page = { commitment: 'finalized', limit: 1_000 };
+  expect(asked.map(({ params }) => params[1])).toEqual([page, { ...page, before: signature }]);
+});
+
+test('a payment is found by its reference on the last page of a server with short pages', async () => {
+  const intent = await world.intent(tenantId, { minutes: { intent: 10, grace: 10 } });
+  await world.tick(2);
+  const { faults } = world.rpcServer;
+  faults.listMax = 1;
+  faults.rewrite = (method, result) =>
+    method === 'getSignaturesForAddress' &&
+    world.rpcServer.calls.at(-1)?.params[0] === world.tokenAccount
+      ? []
+      : result;
+  const signature = await world.pay(5n * usdc, [intent.reference]);
+  await world.pay(1n, [intent.reference]);
+  await world.advance(9.9 * minuteMs);
+  await world.tick(2);
+  expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
 });
 
 test('an intent expires, is confirmed within its grace, and after it fails or stays expired', async () => {

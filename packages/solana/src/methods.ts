@@ -16,20 +16,25 @@ export interface ListedSignature {
 }
 
 export type SignatureList =
-  | { readonly kind: 'listed'; readonly entries: readonly ListedSignature[] }
+  | {
+      readonly kind: 'listed';
+      readonly entries: readonly ListedSignature[];
+      /** The oldest signature of the page, also if it is not finalized. Null for an empty page. */
+      readonly oldest: string | null;
+    }
   | Unanswered;
 
 export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
- * Lists the finalized transactions that name an address, newest first. If `before` is given, lists
- * only those older than the transaction with this signature. A server may return more than `limit`
- * entries.
+ * Lists the finalized transactions that name an address, newest first. A server may return more
+ * than `limit` entries.
  */
 export async function listSignatures(
   rpc: Rpc,
   address: string,
+  /** If `before` is given, lists only transactions older than the one with this signature. */
   { limit, before }: { readonly limit: number; readonly before?: string },
 ): Promise<SignatureList> {
   const options = { commitment: finalized, limit, ...(before === undefined ? {} : { before }) };
@@ -40,17 +45,19 @@ export async function listSignatures(
     return { kind: 'failed', reason: 'the list of signatures is malformed or too long' };
   }
   const entries: ListedSignature[] = [];
+  let oldest: string | null = null;
   for (const one of list as readonly unknown[]) {
     if (!isRecord(one)) return malformedEntry;
     const { signature, slot, err = null, confirmationStatus = null } = one;
     if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
     if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
+    oldest = signature;
     // A server that ignores the requested commitment also lists transactions that the chain may
     // still drop. Those are left out.
     if (confirmationStatus !== null && confirmationStatus !== finalized) continue;
     entries.push({ signature, slot, hasFailed: err !== null });
   }
-  return { kind: 'listed', entries };
+  return { kind: 'listed', entries, oldest };
 }
 
 const malformedEntry = {

@@ -5,9 +5,8 @@ import { questionPagesMax } from './limits.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * Asks the RPC server for the transactions that name a reference. This is necessary because the
- * server's list for the token account can miss a payment (decision 32). If a transaction cannot be
- * read, the question is not recorded as answered.
+ * Asks the RPC server for the transactions that name a reference, because the server's list for the
+ * token account can miss a payment (decision 32).
  */
 export async function askForReference(
   deps: WatcherDeps,
@@ -23,14 +22,16 @@ export async function askForReference(
     await lease.keep();
     const limit = solana.signaturesPerPageMax;
     const options = { limit, ...(before === undefined ? {} : { before }) };
-    const { entries } = answered(await solana.listSignatures(rpc, reference, options));
+    const { entries, oldest } = answered(await solana.listSignatures(rpc, reference, options));
     for (const { signature, slot, hasFailed } of entries.toReversed()) {
       if (hasFailed || hasRead(signature)) continue;
       await lease.keep();
       await readSignature(deps, lease, watched, { tokenAccount, signature, slot, reference }, null);
     }
-    if (entries.length < limit) break;
-    before = entries.at(-1)?.signature;
+    // A page may be shorter than `limit` although older signatures follow.
+    if (oldest === null) break;
+    before = oldest;
   }
+  // `noteAnswered` records nothing if a transaction with this reference could not be read.
   await noteAnswered(store, lease.epoch, question);
 }

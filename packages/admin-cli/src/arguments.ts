@@ -94,8 +94,8 @@ function parseDuration(text: string): number | undefined {
 export type AskedTime = Date | { readonly agoMs: number };
 
 /**
- * Parses an exact time (`isExactTime`), a date, or a duration before now, such as `24h`. A time may
- * omit the seconds. A date means 00:00 UTC. Throws `InvalidArgumentError` for any other text.
+ * Parses an exact time (`isExactTime`), a date (00:00 UTC), or a duration before now, such as
+ * `24h`. A time may omit the seconds.
  */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);

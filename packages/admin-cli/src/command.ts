@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * Each group of `catalogue.ts` gets its commands from a file of `commands/`. To audit a change, a
- * command passes `context.by` to the store function that makes the change, or calls `withAudit`.
+ * Each group of `catalogue.ts` gets its commands from a file of `commands/`. To audit a change,
+ * pass `context.by` to the store function of the change, or to `withAudit`.
  */
 
 export interface CommandText {

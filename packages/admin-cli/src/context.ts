@@ -19,9 +19,8 @@ export interface Context {
 export const poolConnectionsMax = 4;
 
 /**
- * Throws Refusal if the database cannot be used, or if `identify` refuses the caller. In
- * production, a caller needs an operator's key. `mayBeFirst` removes this requirement while no
- * operator is enabled.
+ * Throws Refusal if the database cannot be used, or if `identify` refuses the caller. With
+ * `mayBeFirst`, no operator's key is needed while no operator is enabled.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

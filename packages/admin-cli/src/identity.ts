@@ -6,9 +6,8 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Returns the operator of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET (CONTRACT 9). If neither is set,
- * returns a `local` actor: in a sandbox always, in production if `mayBeFirst` is true and no
- * operator is enabled. Otherwise throws Refusal.
+ * Returns the operator of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET (CONTRACT 9), or a `local` actor
+ * if both are missing and this is allowed. Otherwise throws Refusal.
  */
 export async function identify(
   store: Store,
@@ -21,6 +20,7 @@ export async function identify(
     throw new Refusal('Only one of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET is set. Set both.');
   }
   if (configuration.SVC_ENVIRONMENT === 'sandbox') return localActor();
+  // In production, the operator's key may be missing only while no operator is enabled.
   if (mayBeFirst && !(await hasOperators(store))) return localActor();
   throw new Refusal(
     'In production this command needs an operator: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +

@@ -106,11 +106,9 @@ function rowOf(intent: PurchaseIntent): Row {
 
 const assign = 'grant credits with svc solana assign';
 
-/**
- * The reason for which an intent is not credited although its amount is paid. A payment that was
- * recorded before the grace ended came in time. One that was recorded later may have come in time.
- */
+/** The reason for which an intent is not credited although its amount is paid. */
 function reasonOfPaid({ payments, amountUsdcMicros, graceEndsAt }: PurchaseIntent): string {
+  // These payments came in time. A payment recorded after the grace may have come in time too.
   const found = payments.filter(({ at }) => at.getTime() <= graceEndsAt.getTime());
   const foundUsdcMicros = found.reduce((sum, one) => sum + one.amountUsdcMicros, 0n);
   return foundUsdcMicros >= amountUsdcMicros

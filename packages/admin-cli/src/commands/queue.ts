@@ -90,7 +90,7 @@ const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
 
 /**
  * Ends the backoff of all rows that the queue's reconcilers could not repair. `madeDue` is the
- * number of rows that were still in backoff. It is missing if the queue has no reconciler.
+ * number of rows that were in backoff, and is missing without a reconciler.
  */
 async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
   const reconcilers = reconcilersOf[key];

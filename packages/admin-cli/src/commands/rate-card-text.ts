@@ -39,9 +39,8 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 }
 
 /**
- * For each job type of `card` without typical usage, copies the typical usage that `from` has for
- * this job type. `svc rate-card show` omits the typical usage. Without this copy, a card that was
- * printed, edited and applied would lose it.
+ * Copies the typical usage of `from` to each job type of `card` that has none. `svc rate-card show`
+ * prints none, so an edited card would otherwise delete the typical usage.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {

@@ -74,9 +74,8 @@ export function addRateCardCommands(rateCard: Command): void {
 }
 
 /**
- * Returns the card in force for a tenant: its separate card, or else the default card. Without
- * `tenantId`, returns the default card. Throws Refusal if the tenant is unknown or if there is no
- * card.
+ * Returns the separate card of the tenant, or else the default card. Throws Refusal if the tenant
+ * is unknown or if there is no card.
  */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
   if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw unknownTenant();

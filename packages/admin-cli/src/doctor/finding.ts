@@ -34,8 +34,8 @@ export interface Deployment {
    */
   readonly isPurgeLate: boolean | null;
   /**
-   * The partitions whose retention ended more than a day ago, such as `deliveries 2026-01`. Running
-   * services report the retention as `usageDays` and `deliveryDays`. Null if either is unknown.
+   * The partitions whose retention ended more than a day ago, such as `deliveries 2026-01`. Null
+   * unless running services report both `usageDays` and `deliveryDays`.
    */
   readonly partitionsOverdue: readonly string[] | null;
   /** Null if `REDIS_URL` is not set or Redis cannot be reached. */
@@ -66,11 +66,12 @@ const localHosts = ['', 'localhost', '127.0.0.1', '[::1]'];
 
 /**
  * True if every host of the URL is in `localHosts` or is a Unix socket. A connection to such a host
- * crosses no network. For Postgres, the parameter `host` replaces the host of the authority.
+ * crosses no network.
  */
 export function isLocal(url: string): boolean {
   const [, authority = '', query = ''] =
     /^[a-z+]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/.exec(url) ?? [];
+  // In a URL of Postgres, the parameter `host` replaces the host of the authority.
   const hosts = new URLSearchParams(query).get('host') ?? decodeURIComponent(authority);
   return hosts.split(',').every((host) => {
     const name = host.replace(/:\d+$/, '');

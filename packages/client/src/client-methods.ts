@@ -36,9 +36,8 @@ import type {
 } from './types.ts';
 
 /**
- * A failed call throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. After a
- * temporary error (CONTRACT 11) the client repeats the call, unless the comment of the method says
- * that it does not.
+ * A failed call throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. The
+ * client repeats most calls after a temporary error (CONTRACT 11).
  */
 export interface Client {
   /**
@@ -50,9 +49,8 @@ export interface Client {
   getSubmission(submissionId: string, options?: CallOptions): Promise<Submission>;
   listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
   /**
-   * Throws `ConflictError` with code `terminal_state` if the submission has ended. The error's
-   * `problem.submissionStatus` says how it ended. If a repeat by the client finds the submission
-   * cancelled, the call returns the refund instead.
+   * Throws `ConflictError` (`terminal_state`) if the submission has ended. If a repeat by the
+   * client finds the submission cancelled, the call returns the refund instead.
    */
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
@@ -138,9 +136,8 @@ export interface Client {
   ): Promise<PurchaseIntent>;
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
   /**
-   * Waits for the payment. Returns the intent if it is confirmed, or still pending at the end of
-   * the wait. Throws `ConflictError` with code `intent_expired` if the intent has expired, or with
-   * code `intent_failed` if it has failed.
+   * Waits for the payment, and returns the intent as confirmed or still pending. Throws
+   * `ConflictError` with code `intent_expired` or `intent_failed`.
    */
   awaitPurchaseIntent(
     reference: string,

@@ -8,8 +8,7 @@ export interface ClientOptions {
   /** The whole HMAC secret, `hsk_…`. */
   readonly secret: string;
   /**
-   * The id of the key that `secret` belongs to, `key_…`. Needed if `createKey` made the secret:
-   * without an id, the service tries only the keys from the tenant's creation and from rotations
+   * The id of the key that `secret` belongs to, `key_…`. Needed if `createKey` made the secret
    * (CONTRACT 12).
    */
   readonly keyId?: string;
@@ -18,9 +17,8 @@ export interface ClientOptions {
   /** False: a call throws the error `dispatch_unavailable` without a repeat. Default: true. */
   readonly retryDispatchUnavailable?: boolean;
   /**
-   * The time limit of each request, in milliseconds. Default: 30,000. Use more than 6,000, because
-   * the search for a node may take six seconds. Requests that wait for events or a payment get
-   * additional time.
+   * The time limit of each request (default: 30,000); requests that wait for events or a payment
+   * get more. Use more than 6,000, because finding a node may take six seconds.
    */
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;

@@ -33,9 +33,8 @@ type Operation = readonly [
    */
   path: string,
   /**
-   * The name of a member that each successful answer has. An answer without this member counts as
-   * an error. A deletion is an exception: its answer is empty, and the method returns
-   * `{ [member]: id }`. `member` is empty if `shape` has `read`.
+   * The name of the member that a successful answer must have, or in which a deletion returns the
+   * id. Empty if `shape` has `read`.
    */
   member: string,
   shape?: Shape,

@@ -179,9 +179,8 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node sends this frame after the service has recorded every submission of the node's history.
- * For each submission that is in the history but not in the journal, the node first sends the
- * outcome and waits for `ack`.
+ * The node sends this frame after the service has recorded the whole history and acknowledged the
+ * outcomes of the submissions that are not in the journal.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -35,9 +35,8 @@ export const DispatchJob = Type.Object(
                 heldAtMs: Type.Integer(),
                 facts: OfferFacts,
                 /**
-                 * Needed to share slots between tenants while slots are short (decision 40). The
-                 * producer moves it to the name of the job (`withTenantsInName`), and the consumer
-                 * moves it back. Missing if the gateway has the previous version.
+                 * Needed to share slots between tenants (decision 40). The name of the job carries
+                 * the id (`withTenantsInName`). Gateways of an older version omit the id.
                  */
                 tenantId: Type.Optional(Uuid),
               },
@@ -66,8 +65,8 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most times that a worker tries a failing job. After the last failure, or at once after the
-   * error `InvalidJob`, the job is given up. A reconciler then finds the work in Postgres.
+   * The most times that a worker tries a failing job. After the last failure or an `InvalidJob`,
+   * the job is given up, and a reconciler finds the work in Postgres.
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */

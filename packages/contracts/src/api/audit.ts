@@ -17,9 +17,7 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * The values before or after the change. For settings: only those in the request. For an endpoint
- * or key: its id and the members that a tenant can choose. For a rotation: facts such as
- * `overlapMs`. Null before a creation or after a deletion.
+ * The values before or after the change (CONTRACT 12). Null before a creation and after a deletion.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

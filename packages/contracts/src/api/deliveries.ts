@@ -7,9 +7,8 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
- * One attempt of the current round. Until the result of the attempt is recorded, the nullable
- * members are null. They stay null if the process that makes the attempt crashes before it records
- * the result.
+ * One attempt of the current round. The nullable members are null until the result is recorded, and
+ * they stay null if the process crashes first.
  */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),

@@ -19,8 +19,8 @@ import {
 export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
 
 /**
- * Accepts any text as job type or tier, and any object as payload. Later checks refuse unknown job
- * types and tiers, and payloads that do not match the schema of their job type (CONTRACT 3).
+ * Later checks refuse unknown job types and tiers, and payloads that do not match the schema of the
+ * job type (CONTRACT 3).
  */
 const envelopeMembers = {
   jobType: Type.String(),

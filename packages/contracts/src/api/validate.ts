@@ -62,14 +62,14 @@ const ajv = new Ajv2020({
 });
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
 // The `uniqueItems` of Ajv throws for objects without a prototype, and a parsed body contains such
-// objects. This replacement compares only strings, because our schemas use the keyword only for
-// lists of strings.
+// objects.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({
   keyword: 'uniqueItems',
   type: 'array',
   schemaType: 'boolean',
   validate: (_unique: boolean, list: readonly unknown[]) => {
+    // Strings are enough, because our schemas use the keyword only for lists of strings.
     const texts = list.filter((item) => typeof item === 'string');
     return new Set(texts).size === texts.length;
   },
@@ -169,10 +169,11 @@ function characters(count: number): string {
 }
 
 /**
- * True for an http or https URL with a public host and without a user or password (CONTRACT 3).
- * Refuses texts that other URL parsers may read differently, because nodes get the text as sent.
+ * True only for an http or https URL with a public host and without a user or password
+ * (CONTRACT 3).
  */
 function isPublicHttpUrl(text: string): boolean {
+  // Nodes get the text as sent, so texts that other URL parsers may read differently are refused.
   const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
   if (authority === undefined || authority.includes('@')) return false;
   if (/[\\\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;

@@ -2,9 +2,8 @@ import { payloadMemberDepthMax } from '@svc/domain';
 import { Type, type Static, type TSchema } from 'typebox';
 
 /**
- * The schema of `applicantProfile` in `ats.application` (CONTRACT 10): JSON Resume 1.x with
- * additional members. The browser executor of a node checks a profile with this schema, but the
- * gateway does not.
+ * The schema of `applicantProfile` in `ats.application` (CONTRACT 10). The browser executor of a
+ * node checks profiles with this schema, but the gateway does not.
  */
 
 const textLengthMax = 1024;

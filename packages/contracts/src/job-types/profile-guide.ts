@@ -1,7 +1,6 @@
 /**
- * The tenants' guide to `applicantProfile` (CONTRACT 10). Tests check that the node uses the
- * examples as the guide says. Tests also compare the error messages of the guide with the texts in
- * the code of the node.
+ * The tenants' guide to `applicantProfile` (CONTRACT 10). Tests check the examples and the error
+ * messages of the guide against the code of the node.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';

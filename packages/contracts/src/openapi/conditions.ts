@@ -5,8 +5,8 @@ import { itemsOf, memberOf, resolveRef, textOf } from './reading/read-json.ts';
 type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Reports each member that an error code requires in the old schema but not in the new one. For a
- * request, also reports each member that an error code requires only in the new schema.
+ * Reports each member that an error code requires only in the old schema or, for a request, only in
+ * the new schema.
  */
 export function compareConditions(
   context: Comparison,

@@ -5,8 +5,8 @@ import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
- * In answers, members with these names may get new values, even if their schema has a closed list
- * of values. This breaks no client, because it can still use the other members of the object.
+ * In answers, these members may get new values even if their schema has a closed list. Clients can
+ * still use the other members of the object.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -181,9 +181,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. An answer with variants must not get more
- * variants. But if each variant of the old answer has a `code` or `type` with a `const`, the new
- * one may have more variants, or none.
+ * Each old variant needs a compatible new variant. If the old variants of an answer are all growing
+ * (`isGrowing`), the new answer may also have more variants, or none.
  */
 function compareVariants(
   context: Comparison,
@@ -203,12 +202,12 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // The new schema of an answer may have no variants if each old variant has a `code` or `type`
-  // with a `const`. For `code`, `compareConditions` still compares the members that each code
-  // requires.
+  // An answer may lose its variants if they are all growing. For `code`, `compareConditions` still
+  // compares the members that each code requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;
+  // Any other answer with variants must not get more variants.
   if (after.length > before.length) context.found.push(`${at}: a variant is new`);
 }
 

@@ -12,9 +12,8 @@ const eventData = Object.fromEntries(
 );
 
 /**
- * The description and the example of each member of the document. A key `name.member` has
- * precedence over a key `member`. `name` is the name of a schema, an `operationId` or an event
- * type.
+ * Notes on the members of the document; a key `name.member` has precedence over a key `member`.
+ * `name` is the name of a schema, an `operationId` or an event type.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
@@ -225,8 +224,8 @@ export const formats: Readonly<Record<string, object>> = {
 };
 
 /**
- * The keys are formats that only our validator knows. The value is the standard format that the
- * document shows instead. A format without a standard counterpart, such as `cidr`, is not listed.
+ * Maps a format that only our validator knows to the standard format in the document. A format
+ * without a standard counterpart, such as `cidr`, is not a key.
  */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',

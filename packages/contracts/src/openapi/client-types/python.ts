@@ -88,7 +88,7 @@ function literal(value: unknown): string {
 
 /**
  * If a union has several anonymous objects, each class name ends with the first member of the
- * object. In the union `Answer`, an object with the first member `code` becomes `AnswerCode`.
+ * object, such as `AnswerCode` for `code` in the union `Answer`.
  */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;

@@ -25,9 +25,8 @@ export function textOf(value: unknown): string {
 const pointerStart = '#/';
 
 /**
- * Follows the `$ref` of `value`, such as `#/components/schemas/Quote`, within `document`. Undefined
- * if `document` has nothing there. Returns `value` itself if it has no `$ref` that begins with
- * `#/`.
+ * Returns the part of `document` at the `$ref` of `value`, or undefined if nothing is there.
+ * Returns `value` itself if it has no `$ref` that begins with `#/`.
  */
 export function resolveRef(document: unknown, value: unknown): unknown {
   const ref = textOf(memberOf(value, '$ref'));

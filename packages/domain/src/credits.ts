@@ -23,8 +23,8 @@ export function fitsCredits(micros: bigint): boolean {
 }
 
 /**
- * Converts credits, written as a JSON number, to micros. Undefined if `parseDecimal` refuses the
- * text, or if the amount is negative, above `creditsMicrosMax` or not a whole number of micros.
+ * Converts credits, written as a JSON number, to whole micros from 0 to `creditsMicrosMax`.
+ * Undefined for any other amount, or if `parseDecimal` refuses the text.
  */
 export function parseCreditsExact(text: string): bigint | undefined {
   const decimal = parseDecimal(text);

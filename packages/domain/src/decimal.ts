@@ -1,8 +1,8 @@
 import { assertInvariant } from './assert.ts';
 
 /**
- * The exact decimal `digits / 10^scale`. The scale is the smallest possible one and never negative:
- * `1.50` is `15 / 10^1`, and `20` is `20 / 10^0`. Equal values therefore have equal fields.
+ * The exact decimal `digits / 10^scale`. The scale is the smallest possible one and never negative,
+ * so equal values have equal fields.
  */
 export interface Decimal {
   readonly digits: bigint;
@@ -15,9 +15,8 @@ export interface Decimal {
  */
 export const decimalDigitsMax = 400;
 /**
- * The largest exponent of a number other than 0 that `parseDecimal` accepts. The smallest is its
- * negative. The number is taken as a whole number without trailing zeros, times a power of ten:
- * `1.50e3` is `15e2`, so its exponent is 2.
+ * The largest exponent, positive or negative, that `parseDecimal` accepts for a number (except
+ * zero). `1.50e3` counts as `15e2`, so its exponent is 2.
  */
 export const decimalExponentMax = 400;
 /**
@@ -42,9 +41,8 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Parses a JSON number exactly. Undefined for other text, and for a number beyond
- * `decimalTextLengthMax`, `decimalDigitsMax` or `decimalExponentMax`. Accepts every number that
- * `JSON.stringify` writes.
+ * Parses a JSON number exactly, and accepts every number that `JSON.stringify` writes. Undefined
+ * for other text and beyond the limits `decimal…Max`.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > decimalTextLengthMax) return undefined;
@@ -54,6 +52,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   const significant = (whole + fraction).replace(/^0+/, '');
   const digitsText = significant.replace(/0+$/, '');
   if (digitsText === '') return decimalZero;
+  // Without its sign, the number is `digitsText` times 10 to the power of `exponent`.
   const exponent = Number(exponentText) - fraction.length + significant.length - digitsText.length;
   if (digitsText.length > decimalDigitsMax) return undefined;
   if (Math.abs(exponent) > decimalExponentMax) return undefined;

@@ -45,9 +45,8 @@ export type Ending =
     };
 
 /**
- * Decides how a request ends a submission (CONTRACT 3 to 5). In the state `settling`, a cancel
- * settles the stored outcome. Null if the state does not allow the request, or if a rejection with
- * `onlyOverdue` is too early (`dispatchGraceMs`).
+ * Decides how a request ends a submission (CONTRACT 3 to 5); null if the state or `onlyOverdue`
+ * forbids the request. In `settling`, a cancel settles the stored outcome.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

@@ -110,9 +110,8 @@ export function lateOutcomeEventData(late: {
 }
 
 /**
- * Who changed a setting (CONTRACT 12). Ids are in wire form. `keyId` is null if no key is recorded.
- * `operator` is `local` for a program that has the master key, such as `svc` without an operator's
- * key.
+ * Who changed a setting (CONTRACT 12), with ids in wire form. `keyId` is null if no key is
+ * recorded, and `operator` is `local` if no operator's key was used.
  */
 export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
 

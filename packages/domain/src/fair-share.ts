@@ -1,6 +1,6 @@
 /**
- * Shares free slots between tenants while slots are short (CONTRACT 7, decision 40). The service
- * runs a Redis script with the same rule, and a test compares the two. Times are Unix time in ms.
+ * Shares free slots between tenants while slots are short (CONTRACT 7, decision 40). A test
+ * compares this code with the Redis script that the service runs.
  */
 
 /**
@@ -14,8 +14,7 @@ export const backlogMemoryMs = 300_000;
 export const contentionMs = 60_000;
 /**
  * A turn decays the counts of asks and grants, and computes the shares again. `withAsk` makes a
- * turn if the last one was at least this long ago, or if the tenant did not count as asking before
- * (`isAsking`).
+ * turn if the last turn was at least this long ago.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -43,8 +42,8 @@ export const guaranteedPart = 0.9;
  */
 export const yieldMs = 2_000;
 /**
- * `keptFree` adds a reserve to `backlogMax`, and rounds up. The reserve is 1 slot if the tier has
- * at least this many usable slots. With fewer it is smaller, for example 0.5 with 16 usable slots.
+ * `keptFree` adds a reserve of at most 1 slot to `backlogMax`. With fewer than this many usable
+ * slots, the reserve is smaller in proportion.
  */
 export const slotsPerSpare = 32;
 /** The most tenants that one `Contention` remembers. */
@@ -64,11 +63,11 @@ export interface Contender {
 }
 
 /**
- * The stored state of one job type and tier while their slots are short. The contention begins when
- * an ask gets no slot, unless `SlotAsk.usable` is 0. It ends `contentionMs` after the last such ask
- * (`refusedAtMs`).
+ * The stored state of one job type and tier while their slots are short. The contention ends
+ * `contentionMs` after `refusedAtMs`.
  */
 export interface Contention {
+  /** The time of the first ask that got no slot although `SlotAsk.usable` was above 0. */
   readonly beganAtMs: number;
   /** The last time at which an ask with `usable` above 0 (`SlotAsk`) got no slot. */
   readonly refusedAtMs: number;
@@ -86,9 +85,8 @@ export interface Contention {
    */
   readonly below: number;
   /**
-   * The length of an imagined queue at the time `backlogAtMs`. The queue drains at `rate`. An ask
-   * joins it only if at least two tenants count as asking and the tenant of the ask is not above
-   * its share.
+   * The length, at the time `backlogAtMs`, of an imagined queue that drains at `rate`. Only asks of
+   * tenants within their share join the queue.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;
@@ -107,6 +105,7 @@ export interface SlotAsk {
   /** The number of slots that the tier may use, free or taken: all slots minus the headroom. */
   readonly usable: number;
   readonly free: number;
+  /** Unix time, like all times in a `Contention`. */
   readonly nowMs: number;
 }
 
@@ -195,6 +194,7 @@ function withAsk(before: Contention, ask: SlotAsk): Contention {
   };
   const tenants = { ...before.tenants, [tenantId]: contender };
   const after = { ...before, tenants };
+  // A tenant that did not count as asking before makes a turn at once.
   return hasReturned || nowMs - before.turnAtMs >= shareTurnMs ? afterTurn(after, ask) : after;
 }
 
@@ -210,9 +210,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // At a constant rate, the decaying count of grants approaches `rate * shareMemoryMs`. Shortly
-  // after the contention began, the count is only the part `counted` of this value. The division by
-  // `counted` corrects this.
+  // At a constant rate, `grants` grows from 0 towards `rate * shareMemoryMs`. `counted` is the part
+  // of this value that `grants` has reached.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -227,8 +226,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share. For example, demands of 1, 5 and 6 share a capacity of 9 as 1, 4 and 4,
- * so the share is 4. If the demands add up to less than `capacity`, the share is `capacity`.
+ * The max-min fair share: 4 if demands of 1, 5 and 6 get 1, 4 and 4 of a capacity of 9. If the
+ * demands add up to less than `capacity`, the share is `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;
@@ -255,9 +254,8 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * The number of free slots that tenants above their share leave to the others: at least 1, and at
- * most half of the usable slots. With one usable slot it is 1 for `yieldMs` after `starvedAtMs`,
- * and otherwise 0.
+ * The number of free slots that tenants above their share leave to the others. With one usable
+ * slot, the number is 1 for `yieldMs` after `starvedAtMs`, otherwise 0.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

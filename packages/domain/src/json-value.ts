@@ -139,8 +139,7 @@ export function duplicateNamePointers(
 const exactExponentLengthMax = 15;
 /**
  * An exponent with more than this many characters stays text, because the time to convert it to a
- * bigint grows faster than its length. Two equal numbers with such exponents may have different
- * texts.
+ * bigint grows faster than its length.
  */
 const comparedExponentLengthMax = 1000;
 

@@ -2,8 +2,8 @@ import { assertInvariant } from './assert.ts';
 import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
- * The accounts of the ledger. They add up to zero, because a movement gives to one account what it
- * takes from another. A tenant's balance is `tenant_available` plus `tenant_held` (CONTRACT 4).
+ * The accounts of the ledger. Their sum is always zero, because a movement takes an amount from one
+ * account and adds the same amount to another.
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 
@@ -34,6 +34,7 @@ export type StatementType = (typeof statementTypes)[number];
  * these sums.
  */
 export interface AccountFigures {
+  /** `tenant_available` plus `tenant_held` (CONTRACT 4). */
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
   readonly rebateAccruedMicros: bigint;

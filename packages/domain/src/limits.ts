@@ -54,9 +54,8 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
  */
 export const dispatchDeadlineMs = 5000;
 /**
- * A submission that is still pending this long after its dispatch deadline is rejected: by the
- * gateway that answers its creation, or by the reconciler. During a recovery, the reconciler does
- * not reject it.
+ * The gateway or the reconciler rejects a submission that is still pending this long after its
+ * dispatch deadline. During a recovery, only the gateway does this.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
@@ -71,8 +70,8 @@ export const retryAfterSecondsDefault = 1;
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
 /**
- * The length of a run's lease. The lease starts at `begin`, or at the node's report in a recovery.
- * A readable `usage` frame renews it, and so does a repeated `start` from the same instance.
+ * The length of a run's lease, from `begin` or from the node's report in a recovery. A valid
+ * `usage` frame and a repeated `start` of the same instance renew the lease.
  */
 export const leaseMs = 60_000;
 /**
@@ -86,8 +85,8 @@ export const runLimitMs: Readonly<Record<Tier, number>> = {
 };
 export const usageIntervalMs = 5000;
 /**
- * After the first `cancel` frame for a submission, the node has this long to send `stopped` or an
- * outcome. After that time, the dispatcher frees the submission's slot even if neither came.
+ * The dispatcher frees a submission's slot at the latest this long after the first `cancel` frame,
+ * even if the node sent neither `stopped` nor an outcome.
  */
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;

@@ -18,9 +18,8 @@ export function runningMax(slotsMax: number): number {
 
 // CONTRACT 7, "Assignments".
 /**
- * A link may send at most this many `start`, `usage` and outcome frames within
- * `foreignFramesWindowMs` about submissions that are not assigned to its node. With more, it is
- * closed. A `report` with an invalid id counts too.
+ * A `start`, `usage` or outcome frame is foreign if its submission is not assigned to the node.
+ * More foreign frames than this in `foreignFramesWindowMs` close the link.
  */
 export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;

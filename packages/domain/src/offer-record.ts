@@ -1,7 +1,6 @@
 /**
- * How an offer ended. `revoked`: the node was not needed. `disconnected`: the offer could not be
- * sent, the node's link ended, the link's dispatcher reported no result, or the commit of the
- * assignment gave an error.
+ * How an offer ended. `revoked`: the node was not needed. `disconnected`: sending failed, the link
+ * ended, its dispatcher did not answer, or the assignment gave an error.
  */
 export const offerAnswers = ['accepted', 'declined', 'expired', 'disconnected', 'revoked'] as const;
 export type OfferAnswer = (typeof offerAnswers)[number];

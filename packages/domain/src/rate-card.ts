@@ -76,8 +76,8 @@ function requireObject(value: unknown, path: string): JsonObject {
 }
 
 function requireAmount(value: unknown, path: string): bigint {
-  // An amount may be a JSON number instead of a string. If its JSON text has at most 15 digits,
-  // `String` gives exactly the same amount, such as 0.1. A valid amount needs no more digits.
+  // An amount may be a JSON number. `String` writes a number of up to 15 digits exactly, and a
+  // valid amount needs no more digits.
   const isText = typeof value === 'string' || typeof value === 'number';
   const micros = isText ? parseCreditsExact(String(value)) : undefined;
   if (micros === undefined) {

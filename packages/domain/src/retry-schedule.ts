@@ -27,12 +27,14 @@ export function attemptsMax(backoffSeconds: readonly number[]): number {
 }
 
 /**
- * The milliseconds from attempt `attemptNumber` to the next attempt. The first attempt has the
- * number 1. Undefined if the schedule is exhausted. `jitter` is a random number from 0 to 1.
+ * The milliseconds from attempt `attemptNumber` to the next attempt. Undefined if the schedule is
+ * exhausted.
  */
 export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];
+  /** The first attempt has the number 1. */
   readonly attemptNumber: number;
+  /** A random number from 0 to 1. */
   readonly jitter: number;
   /** The `Retry-After` of a 429 or 503 answer (CONTRACT 6). It never shortens the delay. */
   readonly retryAfterSeconds?: number | undefined;

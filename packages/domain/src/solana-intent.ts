@@ -59,8 +59,8 @@ export interface IntentTimes {
 }
 
 /**
- * `askAtMs` is in the last tenth of an intent's life, and `askAgainAtMs` in the last tenth of its
- * grace. Both are in the first 80 % of their tenth. The rest is left for the RPC server's answer.
+ * `askAtMs` and `askAgainAtMs` are spread over this first part of the last tenth of the life or
+ * grace. The rest of the tenth is left for the RPC server's answer.
  */
 const askSpread = 0.8;
 
@@ -110,11 +110,11 @@ export interface PaidIntent<Intent extends NamedIntent> {
 }
 
 /**
- * Chooses the intent that a transaction pays (CONTRACT 8, "Payments"). `named` must be the intents
- * that the transaction names, oldest first. Undefined if no payment goes to the token account of
- * any of them.
+ * Chooses the intent that a transaction pays (CONTRACT 8, "Payments"). Undefined if no payment goes
+ * to the token account of an intent in `named`.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
+  /** The intents that the transaction names. They must be sorted, the oldest first. */
   named: readonly Intent[],
   payments: readonly IncomingPayment[],
 ): PaidIntent<Intent> | undefined {

@@ -34,8 +34,8 @@ export const submissionTriggers = [
 export type SubmissionTrigger = (typeof submissionTriggers)[number];
 
 /**
- * All transitions (CONTRACT 3 and 7), except that a recovery can move a submission from `pending`
- * to `running`. Nothing leads back to `pending`, so a dispatched submission is never offered again.
+ * All transitions (CONTRACT 3 and 7), except `pending` to `running` in a recovery. No transition
+ * leads to `pending`, so a dispatched submission is never offered again.
  */
 export const transitions = {
   dispatch: { from: ['pending'], to: 'dispatched' },

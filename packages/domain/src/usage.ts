@@ -32,9 +32,8 @@ function parseAmount(value: unknown): Decimal | undefined {
 }
 
 /**
- * Parses amounts by unit, such as `{"actions": 3, "cpuSeconds": "1.5"}`. An amount is a JSON number
- * or a decimal string. Undefined for anything else, such as an unknown unit, a negative amount or
- * one that `parseDecimal` refuses.
+ * Parses amounts by unit, such as `{"actions": 3, "cpuSeconds": "1.5"}`. Undefined for anything
+ * else, such as an unknown unit or a negative amount.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;

@@ -10,8 +10,8 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Decides whether a tenant may use a URL for webhooks (CONTRACT 6). Checks only the text of the URL
- * and does not look up the host. `allowPrivateNetworks` also allows `http` and any host.
+ * Decides whether a tenant may use a URL for webhooks (CONTRACT 6, "Destinations"). Checks only the
+ * text of the URL, and does not look up the address of its host.
  */
 export function checkWebhookUrl(
   text: string,

@@ -20,9 +20,8 @@ export interface AgentOptions extends NodeIdentity {
   readonly slots: number;
   readonly executors: readonly Executor[];
   /**
-   * True if the node was started with `--map-host` or `--debug-dir`, which production does not
-   * allow (CONTRACT 7, "Sandbox options"). `hello` then contains `sandboxOnly: true`. The default
-   * is false.
+   * True if the node was started with `--map-host` or `--debug-dir`, which production refuses
+   * (CONTRACT 7, "Sandbox options"). The default is false.
    */
   readonly isSandboxOnly?: boolean;
   readonly journal: Journal;
@@ -265,9 +264,8 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const accepted = state.accepted.get(offerId);
   if (accepted === undefined) {
-    // The node has dropped this offer, and may have given the slot to another submission. The
-    // refusal reports a failure at once. Otherwise the submission in `frame` would end only later,
-    // as `not_started`.
+    // The node has dropped this offer, and may have reused its slot. Without this refusal, the
+    // submission would end only later, as `not_started`.
     state.runs.refuse(submissionId, missingOffer);
     return;
   }

@@ -66,9 +66,8 @@ export async function tryBrowser(
 }
 
 /**
- * Returns an executor if the browser starts, otherwise throws `CannotStartBrowser`. Root needs
- * `--no-browser-sandbox`. Deletes the profiles of earlier browsers, so the caller must have the lock
- * of the state directory.
+ * Throws `CannotStartBrowser` if the browser does not start. Deletes the profiles of earlier
+ * browsers, so the caller must have the lock of the state directory.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir } = options;

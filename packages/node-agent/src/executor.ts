@@ -15,13 +15,13 @@ export interface ExecutionContext {
   /** Aborted when the work must stop now. `run` must then reject soon, with any reason. */
   readonly signal: AbortSignal;
   /**
-   * `record` takes the usage since the start of the run. A unit that is left out keeps its last
-   * amount. If `record` is not called for about 60 s, the submission's lease expires (CONTRACT 7).
+   * `record` takes the usage so far, and keeps the last amount of a unit that is left out. If
+   * `record` is not called for about 60 s, the lease expires (CONTRACT 7).
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**
-   * Records on disk that the next step can submit the application. Rejects if the record fails, if
-   * the work must stop, or if an earlier call has resolved. After a rejection, submit nothing.
+   * Records on disk that the next step can submit the application. After a rejection, submit
+   * nothing: the record failed, the work must stop, or an earlier call has resolved.
    */
   submitting(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export interface Executor {
   readonly usageIntervalMs?: number;
   /**
    * True if the executor submits nothing before `submitting()` has resolved. If the job fails or
-   * the agent restarts before `submitting()` is called, the agent reports `submitted: false`.
+   * the agent restarts before that call, the agent reports `submitted: false`.
    */
   readonly isFenced?: true;
   /**

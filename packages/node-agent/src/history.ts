@@ -21,9 +21,8 @@ export interface HistoryEntry {
 }
 
 /**
- * The submissions of the last 7 days, to report in a recovery (CONTRACT 7, "Recovery"). A rewrite
- * of the file drops older entries. If more than `entriesMax` entries are left, the rewrite drops
- * the oldest ones until `entriesMax` are left.
+ * The submissions of the last 7 days, and perhaps older ones, to report in a recovery
+ * (CONTRACT 7, "Recovery"). A rewrite of the file keeps at most `entriesMax` of them.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
@@ -149,6 +148,8 @@ async function rewrite(
   entries: Map<string, HistoryEntry>,
   nowMs: number,
 ): Promise<FileHandle> {
+  // The oldest entries come first. Drops those older than 7 days, then more until at most
+  // `entriesMax` are left.
   for (const { submissionId, atMs } of entries.values())
     if (atMs < nowMs - historyMsMax || entries.size > entriesMax) entries.delete(submissionId);
   const draft = `${file}.new`;

@@ -8,9 +8,8 @@ import { openJournal, type Journal, type JournalEntry } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * `done` lists the finished operations on files. After the number of operations that
- * `disk.killAfter` sets, the process counts as killed: each further operation rejects, and a write
- * leaves only 40 characters.
+ * `done` lists the finished operations on files. `disk.killAfter(n)` makes the process count as
+ * killed as soon as `done` has `n` entries.
  */
 const { done, disk, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];
@@ -36,6 +35,7 @@ const { done, disk, nameOf, noting } = vi.hoisted(() => {
     noting: (handle: FileHandle, name: string) => {
       const [sync, writeFile] = [handle.sync.bind(handle), handle.writeFile.bind(handle)];
       handle.writeFile = async (data: string) => {
+        // A killed process leaves only a part of the text on disk.
         const half = async () => await writeFile(data.slice(0, 40));
         await disk.operate(`wrote ${name}`, async () => await writeFile(data), half);
       };

@@ -54,8 +54,8 @@ export interface Journal {
    */
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
-   * Replaces an assignment on disk with a `begun` entry, which has no payload. Resolves with
-   * `claimed` when the `begun` entry is on disk. At most one of several processes gets `claimed`.
+   * Replaces an assignment on disk with a `begun` entry, which has no payload. At most one process
+   * gets `claimed`, and only after the `begun` entry is on disk.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
@@ -104,9 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // `claimBegin` removes the payload before the run starts, and this file still has it. So nothing
-  // is submitted, unless an older agent wrote the file: it left out `maxNodeSeconds` and never
-  // removed the payload.
+  // This file has a payload, which `claimBegin` removes before the run starts. Only older agents,
+  // which wrote no `maxNodeSeconds`, kept the payload during the run.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);
@@ -163,8 +162,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 }
 
 /**
- * Opens the node's journal. Throws `DirectoryInUse` if the journal is already open, usually in
- * another process. Throws `CannotLock` or the system's error if the directory cannot be locked.
+ * Opens the node's journal. Throws `DirectoryInUse` if the journal is open already, and
+ * `CannotLock` or a system error if the directory cannot be locked.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -3,8 +3,8 @@ import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * The program of a child process of a test. The process receives a directory over IPC, opens the
- * journal in this directory and never closes the journal. It answers `locked` or `in use`.
+ * The program of a child process of a test. It opens the journal in the directory that it receives
+ * over IPC, and answers `locked` or `in use`.
  */
 
 async function collectGarbage(): Promise<void> {
@@ -22,6 +22,7 @@ process.on('message', (message: string) => {
     void collectGarbage();
     return;
   }
+  // The journal is never closed, so this process keeps the lock until the process ends.
   void openJournal(message).then(
     () => process.send?.('locked'),
     (error: unknown) => {

@@ -43,8 +43,8 @@ export function nodeId(text: string): string {
 }
 
 /**
- * Adds the entries of `text` to `previous`. The entries have the form `NAME:PORT=ADDRESS:PORT` and
- * are separated by commas. If two entries have the same name and port, the last one is used.
+ * Adds the entries of `text`, separated by commas, to `previous`. If two entries have the same name
+ * and port, the last one is used.
  */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {

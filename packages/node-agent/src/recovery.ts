@@ -15,19 +15,19 @@ interface RecoveryContext {
   /** Undefined for a submission that is only in the history. */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
   /**
-   * Makes `NodeRuns` send `start` for each submission in the phase `assigned`, and the outcome of
-   * each in the phase `ended`. Leaves out submissions that are being stopped, and frames that must
-   * wait (`Recovery.holds`).
+   * Makes `NodeRuns` send each `start` and outcome that the service has not answered, except frames
+   * that must wait (`Recovery.holds`).
    */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;
 }
 
 /**
- * The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). If the link ends, this part
- * ends too. If the service still recovers, this part begins again from the start on the next link.
+ * The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). This part ends when the
+ * link ends.
  */
 export interface Recovery {
+  /** Call it on each link on which the service recovers. It reports the whole history each time. */
   begin(): void;
   /**
    * Takes the answer to a `report`. `present` is true if the service has recorded the submission.
@@ -44,8 +44,8 @@ export interface Recovery {
 }
 
 /**
- * Sends a `report` for each history entry, repeatedly, until the service has recorded the entry.
- * Sends `reported` when all entries are recorded and no outcome in `unacknowledged` is left.
+ * Repeats the `report` of each history entry until the service has recorded the entry. Sends
+ * `reported` when all entries are recorded and `unacknowledged` is empty.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();

@@ -11,9 +11,8 @@ export function isUnsubmitted(entry: JournalEntry): boolean {
 }
 
 /**
- * For a `begun` or `submitting` entry, returns an `ended` one with the failure `node_error`
- * (CONTRACT 5): a node never begins a submission twice. The failure has `submitted: false` if
- * `isUnsubmitted` is true. Returns other entries unchanged.
+ * Turns a `begun` or `submitting` entry into a failure, because a node never begins a submission
+ * twice (CONTRACT 5). Returns other entries unchanged.
  */
 export function afterRestart(entry: JournalEntry): JournalEntry {
   if (entry.phase === 'assigned' || entry.phase === 'ended') return entry;

@@ -64,9 +64,8 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 }
 
 /**
- * The node's assignments and unacknowledged outcomes. The node writes each change to disk before it
- * acts on the change. If an assignment or an outcome cannot be written, the node still sends
- * `start` or the outcome.
+ * The node's assignments and unacknowledged outcomes. The node writes each change to disk before
+ * acting on it, but sends `start` and outcomes even if the write fails.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -131,9 +130,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the submission, then sends `stopped`, also for an unknown submission. Does nothing if the
-   * submission has an outcome. If the executor completes before it stops, the outcome is sent
-   * instead.
+   * Stops the submission, then sends `stopped`, also for an unknown one. Sends no `stopped` if the
+   * submission has an outcome, or completes before it stops.
    */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
@@ -149,14 +147,15 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the executors. Waits without a time limit until the current write to the journal is done,
-   * then at most `stopMsMax` for the executors. Unfinished submissions stay in the journal.
+   * Stops the executors, then waits for the current write to disk and at most `stopMsMax` for the
+   * executors. Unfinished submissions stay in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);
     this.#isClosed = true;
     const executions = [...this.#runs.values()].flatMap(({ execution }) => execution ?? []);
     for (const execution of executions) execution.stop();
+    // Waits without a time limit until the current write is done.
     await this.#tail;
     await within(
       stopMsMax,

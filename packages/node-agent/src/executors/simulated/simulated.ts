@@ -32,8 +32,8 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * The fewest steps of `ms` milliseconds after which the cap allows `actions` (CONTRACT 7). Example:
- * 1,100 actions need 20 steps of 1,000 ms. Zero or negative if the cap allows them at once.
+ * The fewest steps of `ms` milliseconds after which the cap allows `actions` (CONTRACT 7). Zero or
+ * negative if the cap allows `actions` at once.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));

@@ -53,9 +53,8 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that a page shows for an upload. `readUpload` looks for the signs in one
- * element: the container of the question if there is one, otherwise the result of `fieldBoxOf`,
- * otherwise the root of the form.
+ * Selectors of the signs that a page shows for an upload. `readUpload` looks for the signs only in
+ * the container of the question, if there is one.
  */
 export interface UploadRules {
   readonly working?: string;
@@ -64,9 +63,8 @@ export interface UploadRules {
 }
 
 /**
- * How the agent recognises that the ATS has received the application. If the answer to the
- * submission request contains a refusal or has a status of 400 or higher, the signs do not count.
- * Otherwise one sign is enough.
+ * The signs that the ATS has received the application. One sign is enough if the answer to the
+ * submission request has a status below 400 and contains no refusal.
  */
 interface SuccessRules {
   /** Matches the path of the page's URL, or of the URL of one of its frames. */

@@ -19,9 +19,8 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches a non-GET navigation to the form's action, or a request with a filled-in value
- * (CONTRACT 10, "At most once"). The value counts only in the query of a GET navigation, or in the
- * body of a request other than GET, HEAD and OPTIONS.
+ * Recognises the submission request by a navigation to the form's action, or by a filled-in value
+ * in the query or body (CONTRACT 10, "At most once").
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

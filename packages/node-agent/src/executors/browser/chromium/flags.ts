@@ -20,8 +20,8 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
-  // This feature hides local addresses from pages, but joins a multicast group of the home network.
-  // Without the feature, pages still see no local address, because WebRTC has no UDP here.
+  // This feature joins a multicast group of the home network. WebRTC has no UDP here, so pages see
+  // no local address even without the feature.
   'WebRtcHideLocalIpsWithMdns',
 ];
 

@@ -34,14 +34,11 @@ export interface ProfileDirectory {
   readonly shortTemporary: string;
 }
 
-/**
- * The path of the symbolic link that `shorten` may create. The link is in `tmpdir()` if its path
- * there is short enough for a socket. Otherwise, for example with the usual `tmpdir()` of macOS,
- * the link is in `/tmp`.
- */
+/** The path of the symbolic link that `shorten` may create. */
 function linkOf(root: string): string {
   const name = `svc-node-${path.basename(root)}`;
   const link = path.join(tmpdir(), name);
+  // With the usual `tmpdir()` of macOS, the path of the socket would be too long.
   return hasRoomForSocket(link) ? link : path.join('/tmp', name);
 }
 

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 
 /**
- * Settles as `work` does. After the browser has ended, waits for `work` for at most `graceMs`, then
- * rejects. Some calls of Playwright, such as `newPage`, never settle if the browser ends during the
- * call.
+ * Settles as `work` does, but rejects if `work` is still pending `graceMs` after the end of the
+ * browser.
  */
 export async function whileConnected<T>(
   browser: Browser,
@@ -22,6 +21,7 @@ export async function whileConnected<T>(
     throw new Error('the browser has ended');
   };
   try {
+    // Some calls of Playwright, such as `newPage`, never settle if the browser ends meanwhile.
     return await Promise.race([work, failLate()]);
   } finally {
     browser.off('disconnected', onGone);

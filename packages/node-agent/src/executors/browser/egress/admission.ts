@@ -1,12 +1,11 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
-/**
- * `slot`: this connection is the one that may carry the application (`Seal`). The caller must call
- * `ended` when the connection has failed, when its tunnel has ended, or when `forwardPlain`
- * resolves with false.
- */
 export type Entry =
   | { readonly kind: 'pass' }
+  /**
+   * The one connection that may carry the application (`Seal`). Call `ended` when the connection
+   * fails, its tunnel ends, or `forwardPlain` resolves with false.
+   */
   | { readonly kind: 'slot'; ended(): void }
   | { readonly kind: 'refused' };
 

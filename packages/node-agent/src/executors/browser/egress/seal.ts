@@ -5,9 +5,8 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * Only the first connection that matches `to` passes. Before it, a plain HTTP `OPTIONS` request
-   * (CORS preflight) to the same host and port passes too. All other connections wait. They are
-   * refused as soon as `slot` is `ended`.
+   * Only the first connection that matches `to` passes. Others wait, and are refused when `slot` is
+   * `ended`. A plain HTTP `OPTIONS` request may pass, too (`admittanceOf`).
    */
   | {
       readonly kind: 'sealed';

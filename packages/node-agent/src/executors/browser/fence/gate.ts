@@ -22,8 +22,8 @@ const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 /** Redirects after which the browser repeats the request, with its body, at another address. */
 const repeatingStatuses: readonly number[] = [307, 308];
 /**
- * Statuses of redirects. After such a redirect of a POST, the browser sends a GET without the body.
- * A redirected request with another method, such as PUT, keeps its method and its body.
+ * Redirects that turn a POST into a GET without a body. A request with another method, such as PUT,
+ * keeps its method and its body.
  */
 const postToGetStatuses: readonly number[] = [301, 302];
 const seeOther = 303;

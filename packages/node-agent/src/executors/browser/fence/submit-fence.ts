@@ -35,14 +35,13 @@ export type SubmissionSent =
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
   /**
-   * Until `submit` calls `activate`, aborts each request that carries the application. A later call
-   * of `arm` replaces `matcher`. Throws if `activate` has been called or if the fence is closed.
+   * Sets or replaces `matcher`. Until `activate` runs, aborts requests that carry the application.
+   * Throws if the fence is already activated or closed.
    */
   arm(matcher: SubmissionMatcher): void;
   /**
-   * Records `submitting` in the journal. Calls `activate` to send the form. Then lets out the first
-   * request that carries the application. Rejects before `activate` if the fence is not armed,
-   * `submit` was called before, or the record fails.
+   * Records `submitting` in the journal, calls `activate` and lets out the submission request.
+   * Rejects before `activate` if not armed, on a second call or a failed record.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

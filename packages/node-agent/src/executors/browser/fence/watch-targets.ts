@@ -23,9 +23,8 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // `gate` fails for a worker, because workers have no Fetch domain. That is harmless, because
-    // the session of a page or frame pauses the requests of its workers. `gate` also fails for a
-    // target that has gone, but such a target makes no requests.
+    // `gate` fails for a worker, but the session of the page or frame pauses the worker's requests.
+    // `gate` also fails for a target that has gone, which makes no requests.
     gate(child).catch(() => {});
   };
 }
@@ -36,6 +35,7 @@ async function gate(session: CdpSession): Promise<void> {
   // debugger might not answer them before `Runtime.runIfWaitingForDebugger`.
   await Promise.all([
     session.send('Network.enable'),
+    // Fails for a worker, because workers have no Fetch domain.
     session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }),
     session.send('Target.setAutoAttach', {
       autoAttach: true,

@@ -7,8 +7,8 @@ const fileBytesMax = 25 * 1024 * 1024;
 const names = ['resume', 'coverLetter'] as const;
 
 /**
- * If a file cannot be used, throws `JobFailed` with a message that names its member of the profile,
- * such as `files.resume`. Throws the reason of `signal` if it is aborted during a fetch.
+ * If a file cannot be used, throws a `JobFailed` that names the member, such as `files.resume`. If
+ * `signal` is aborted during a fetch, throws the reason of `signal`.
  */
 export async function loadFiles(
   profile: ApplicantProfile,

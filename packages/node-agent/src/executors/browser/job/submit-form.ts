@@ -102,11 +102,11 @@ interface SubmitControl {
 }
 
 /**
- * Finds the submit control and checks that it can be pressed. Tries several times, because the page
- * may replace the control. Throws `JobFailed` if no control is found or if the control stays
- * disabled.
+ * Finds the submit control and checks that it can be pressed. Throws `JobFailed` if the control is
+ * missing or stays disabled.
  */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {
+  // Tries several times, because the page may replace the control.
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const { submit: control } = await controlsOf(target);
     if (control === undefined) continue;

@@ -43,15 +43,15 @@ interface Progress {
 }
 
 /**
- * Fills in the form of one step until the page shows all planned values, except those of optional
- * fields that cannot be filled in. Reads the form and makes the plan again in each round, because
- * the page may change the form.
+ * Fills in the form of one step until the page shows all planned values. Skips optional fields that
+ * cannot be filled in.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };
   for (let round = 0; round < roundsMax; round += 1) {
     options.signal.throwIfAborted();
     await waitForQuiet(target.frame, quietMs, quietMsMax);
+    // The page may have changed the form, so each round reads the form and plans again.
     const form = await readOrGone(target);
     if (form === 'gone') continue;
     if (form === undefined) return { kind: 'no_form' };

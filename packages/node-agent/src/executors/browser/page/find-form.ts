@@ -120,12 +120,13 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * The frame with a form. Undefined unless exactly one frame has a form. Also undefined if the page
- * embeds a known ATS (applicant tracking system), because the form of that ATS may still appear.
+ * The only frame that has a form. Undefined if no frame or several frames have a form, or if the
+ * page embeds a known ATS.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();
   const isEmbedding = await inFrame(main, () => main.evaluate(matchRootsInPage, embeds));
+  // The form of the embedded ATS may still appear.
   if (isEmbedding?.includes(true) === true) return undefined;
   const withForm: Frame[] = [];
   for (const frame of page.frames()) {

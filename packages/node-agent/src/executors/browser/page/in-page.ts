@@ -35,9 +35,8 @@ function runsInPage(): never {
 }
 
 /**
- * Makes the stub that Playwright gets in place of `run`. Playwright sends only the text of the stub
- * to the page. The text contains a call of `run`, and all functions of `modules`, because `run` may
- * call them.
+ * Makes a stub in place of `run`, because Playwright sends only the text of a function to the page.
+ * The text of the stub has all of `modules` and a call of `run`.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

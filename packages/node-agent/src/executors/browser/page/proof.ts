@@ -30,8 +30,8 @@ const captchaText =
   /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
- * Judges the site's answer to a sent application (CONTRACT 10, "At most once"). Returns `open` if
- * neither the answer nor the page proves that the site accepted or refused the application.
+ * Decides from the answer and the page whether the site has accepted or refused the application
+ * (CONTRACT 10, "At most once"). Without a proof, returns `open`.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

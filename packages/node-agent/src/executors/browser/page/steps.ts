@@ -7,8 +7,8 @@ import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts
 
 const pollMs = 100;
 /**
- * After the "next" control is pressed, a field that is invalid or has a message counts as refused
- * only when this time has passed. Before that, the page may be on its way to the next step.
+ * For this long after the "next" control is pressed, no field counts as refused. The page may still
+ * be on its way to the next step.
  */
 const messageMs = 1_500;
 const nextMsMax = 30_000;

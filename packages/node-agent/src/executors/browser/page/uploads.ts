@@ -7,9 +7,8 @@ import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
 const pollMs = 50;
 const uploadMsMax = 45_000;
 /**
- * How long to wait for a sign of an upload. If no sign has appeared by then, the agent assumes that
- * the page sends the file with the form. The wait is longer if requests that send data take longer
- * (`waitUntilNone`).
+ * The time for a sign of an upload to appear. Without a sign, the agent assumes that the page sends
+ * the file with the form.
  */
 const signMsMax = 120;
 
@@ -26,6 +25,7 @@ export async function waitForUpload(
   const startedMs = performance.now();
   let hasWorked = false;
   for (;;) {
+    // While requests that send data are in flight, the wait may be longer than `signMsMax`.
     await inFlight.waitUntilNone(signal);
     const report = await readUpload(form, key, adapter).catch((error: unknown) => {
       if (isGone(error)) return undefined;

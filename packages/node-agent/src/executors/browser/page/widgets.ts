@@ -24,9 +24,8 @@ export interface FileBytes {
 export interface FillContext {
   readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
   /**
-   * Called once for each clicked option of a `radio` or `checkboxes` field, each option that is
-   * searched in a combobox, and each checkbox that `uncheck` unchecks. A filled field counts
-   * separately (`FillOptions.onFilled`).
+   * Called once for each option that is clicked in a group or searched in a combobox, and each
+   * checkbox that `uncheck` presses. Filled fields count separately (`onFilled`).
    */
   readonly onAction: () => void;
   readonly inFlight: InFlight;
@@ -75,15 +74,15 @@ export async function fillWidget(
 }
 
 /**
- * Clicks the control. If that fails, for example because a banner covers the control, calls the DOM
- * method `click()` of the control instead. Throws if the control is hidden or gone, or if its page
- * is gone.
+ * Clicks the control, even if another element covers the control. Throws if the control is hidden
+ * or gone, or if its page is gone.
  */
 export async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {
     await control.click({ timeout: clickMsMax });
   } catch (error) {
     if (isGone(error)) throw error;
+    // The click of Playwright fails, for example, if a banner covers the control.
     await control.evaluate((element) => element.click());
   }
 }

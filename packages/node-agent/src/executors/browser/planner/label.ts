@@ -1,16 +1,17 @@
 /**
- * Words that mark a question as required or optional. `normaliseLabel` drops such a word in
- * brackets, as in "Phone (required)", and at the end after "*" or a dash, as in "Phone - required".
- * It keeps the word in "Is a visa required?".
+ * Words that mark a question as required or optional. In "Is a visa required?", such a word belongs
+ * to the question.
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';
+/** A mark in brackets, as in "Phone (required)". */
 const bracketedMark = new RegExp(`[([{] ?\\*? ?${mark} ?\\*? ?[)\\]}]`, 'gu');
+/** A mark at the end, after "*" or a dash, as in "Phone - required". */
 const trailingMark = new RegExp(`(?:\\* ?| [-\\u2013\\u2014] ?)${mark}[ *.]*$`, 'u');
 
 /**
- * Runs of characters other than letters, digits and combining marks. Invisible characters belong to
- * the runs even if they are letters or marks. For example, a variation selector is a mark.
+ * Runs of characters other than letters, digits and combining marks. Invisible letters and marks,
+ * such as variation selectors, belong to the runs, too.
  */
 const others = /(?:[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point})+/gu;
 
@@ -28,11 +29,9 @@ export function normaliseLabel(text: string): string {
     .trim();
 }
 
-/**
- * Changes the case three times, so that "ß", "ẞ" and "ss" become equal. Does not change the case of
- * a dotless "ı": its capital is the same as that of "i", but it must stay different from "i".
- */
+/** Changes the case three times, so that "ß", "ẞ" and "ss" become equal. */
 function caseFolded(text: string): string {
+  // The letters "ı" and "i" have the same capital, but must stay different.
   const folded = text.split('ı').map((part) => part.toLowerCase().toUpperCase().toLowerCase());
   return folded.join('ı').replaceAll('ς', 'σ');
 }

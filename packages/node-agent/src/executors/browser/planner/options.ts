@@ -2,9 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * Finds the option of the page for each label (`optionEqualTo`). If there is only one label and it
- * has no such option, tries `spellings` in their order. Undefined if a label is still without an
- * option.
+ * Finds the option for each label, or for one of `spellings` if a single label has no option.
+ * Undefined if a label stays without an option.
  */
 export function chooseOptions(
   options: readonly string[],

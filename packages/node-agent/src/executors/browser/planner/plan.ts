@@ -109,9 +109,8 @@ function optionsFor(
 }
 
 /**
- * With an answer: true if each of its texts is the label of the checkbox or of an option. A word
- * like "yes" is not interpreted. Without an answer: true if a consent is the label of the checkbox
- * or of an option.
+ * True if the answer consists of labels of the field or of its options. Without an answer, true if
+ * a consent is such a label.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);
@@ -119,6 +118,7 @@ function isChecked(field: FormField, { answers, consents }: ApplicantProfile): b
   const isNamed = (label: string) => label !== '' && names.includes(label);
   if (answer === undefined) return names.some((name) => consents.has(name));
   const answered = answer.kind === 'text' ? [answer.text] : answer.labels;
+  // A word like "yes" is not interpreted: only a label counts.
   return answered.length > 0 && answered.every((label) => isNamed(normaliseLabel(label)));
 }
 

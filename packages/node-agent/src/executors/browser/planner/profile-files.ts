@@ -6,8 +6,8 @@ type FileReading =
   | { readonly kind: 'invalid'; readonly message: string };
 
 /**
- * Checks a file of the profile, or returns undefined if there is none. Does not check that the host
- * of a URL is public, because the egress proxy checks that before it fetches the file.
+ * Checks a file of the profile, or returns undefined if there is none. The egress proxy checks
+ * later that the host of a URL is public.
  */
 export function fileOf(
   member: ProfileFileName,

@@ -4,12 +4,13 @@ export interface ApplicantProfile {
   /** The values of the standard fields. Files are in `files`. */
   readonly byRole: ReadonlyMap<FieldRole, ProfileValue>;
   /**
-   * The answers by normalised question. If the answer for an optional field is empty, the field is
-   * not filled in, even if the profile has a standard value for it. Uploads ignore the answers.
+   * The answers by normalised question. An optional field with an empty answer is not filled in,
+   * even if `byRole` has a value for it.
    */
   readonly answers: ReadonlyMap<string, ProfileValue>;
   /** The normalised labels of the consents that the applicant gave. */
   readonly consents: ReadonlySet<string>;
+  /** The only source of uploads: an answer does not count for an upload. */
   readonly files: Readonly<Partial<Record<ProfileFileName, ProfileFile>>>;
 }
 

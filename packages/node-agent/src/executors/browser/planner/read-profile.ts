@@ -57,8 +57,7 @@ function invalid(message: string): ProfileReading {
 
 /**
  * Messages that replace unclear messages of the schema. A key is a keyword of JSON Schema, or a
- * keyword and a member: `pattern sha256` is for errors of the keyword `pattern` in a member
- * `sha256`.
+ * keyword and a member such as `sha256`.
  */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',
@@ -69,8 +68,8 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 function violationMessage(errors: readonly FieldError[]): string {
-  // If no alternative of a `oneOf` matches, `errors` has the errors of the alternatives before the
-  // error of the `oneOf`. The error of the `oneOf` is better, because it covers all alternatives.
+  // If no alternative of a `oneOf` matches, the errors of the alternatives come first. The error of
+  // the `oneOf` is better, because it covers all alternatives.
   const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
   if (error === undefined) return 'applicantProfile is not valid.';
   const { keyword, path, message } = error;

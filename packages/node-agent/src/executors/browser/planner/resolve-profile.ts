@@ -92,10 +92,11 @@ function cleanText(text: string): string {
 }
 
 /**
- * Returns the path of the first member that has a control character other than a tab or a line
- * break. Returns undefined if there is none. Searches only the members that the schema names.
+ * The path of the first member with a forbidden control character, or undefined. Searches only the
+ * members that the schema names.
  */
 function controlCharacterIn(schema: unknown, value: unknown, name = ''): string | undefined {
+  // Matches a control character other than a tab or a line break.
   if (typeof value === 'string') return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;
   if (Array.isArray(value)) {
     const items = memberOf(schema, 'items');

@@ -25,9 +25,8 @@ export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undef
 const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
 
 /**
- * The role that the last token of an `autocomplete` attribute stands for: `phone` for `home tel`.
- * The token `webauthn` is ignored. Undefined if the last token stands for no role, or if any token
- * is in `foreignTokens`.
+ * The role of the last token of an `autocomplete` attribute, not counting `webauthn`. Undefined if
+ * no role is found, or if any token is in `foreignTokens`.
  */
 export function roleOfAutocomplete(attribute: string): FieldRole | undefined {
   const tokens = attribute

@@ -8,9 +8,8 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The values of the profile for the standard fields. Values of `eeo` and files are not included.
- * The first value of a field is preferred. The others are other forms of it, for a field with a
- * list of options.
+ * The profile's texts for the standard fields, without `eeo` and `files`. The first text of a field
+ * is preferred, and further texts are other spellings of it.
  */
 export function standardTexts(
   document: ProfileDocument,

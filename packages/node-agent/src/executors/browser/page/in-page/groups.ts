@@ -53,11 +53,11 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 }
 
 /**
- * The date format that the placeholder of an input shows, such as `dd.mm.yyyy`. Without one:
- * `mm/dd/yyyy` for an input of react-datepicker, else undefined. Always undefined for the type
- * `date`, whose value is `yyyy-mm-dd`.
+ * The date format of a text input, such as `dd.mm.yyyy`. Undefined if no format is found, and
+ * always for the type `date`.
  */
 export function dateFormatOf(control: HTMLElement): string | undefined {
+  // The value of such an input is always `yyyy-mm-dd`.
   if (control.matches('[type="date"]')) return undefined;
   const hint = (control.getAttribute('placeholder') ?? '').trim().toLowerCase();
   if (/^(?:mm|dd|yyyy)([/.-])(?:mm|dd)\1(?:dd|mm|yyyy)$/u.test(hint)) return hint;

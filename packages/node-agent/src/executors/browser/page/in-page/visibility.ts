@@ -62,9 +62,8 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
 }
 
 /**
- * Returns the outermost ancestor of `control` in which all fields have the name of `control`. The
- * search stops below the form or `body`. Fields are `input`, `select` and `textarea`, without
- * hidden inputs. Null if there is no such ancestor.
+ * Returns the outermost ancestor of `control`, inside the form or `body`, in which all fields have
+ * the name of `control`. Null if there is no such ancestor.
  */
 export function fieldBoxOf(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');

@@ -10,8 +10,8 @@ const askedMax = 16;
 const disconnectMsMax = 2_000;
 
 /**
- * Asks all `servers` at once which servers the cluster has. Waits until more than half of `servers`
- * have answered, or each has answered or failed. Returns all answers so far (decision 46).
+ * Asks all `servers` at once for the servers of the cluster (decision 46). Returns the answers so
+ * far when most `servers` have answered, or each has answered or failed.
  */
 export async function askCluster(
   cluster: ClusterAddress,
@@ -76,8 +76,8 @@ interface Discovery {
 }
 
 /**
- * All connections of this process to a cluster share one discovery of its servers. Otherwise,
- * during an outage, the discoveries of all connections would flood the servers with requests.
+ * All connections of this process to a cluster share one discovery of its servers. Otherwise all
+ * connections would flood the servers with requests during an outage.
  */
 const discoveries = new Map<string, Discovery>();
 

@@ -39,9 +39,8 @@ export function parseClusterNodes(
 }
 
 /**
- * Reads `place`, which is `ip:port@busport[,hostname]`. If the host is missing there, takes the
- * host of `own`. Undefined if `place` is malformed, or if its host is missing and `own` is
- * undefined.
+ * Reads `place`, which is `ip:port@busport[,hostname]`. Undefined if `place` is malformed, or if
+ * `place` has no usable host and `own` is undefined.
  */
 function addressIn(
   place: string,
@@ -59,20 +58,19 @@ function addressIn(
 }
 
 /**
- * Parses a range of hash slots, such as `0-5460`. A text in brackets, such as `[77->-<id>]`, names
- * a slot that is being moved. It is skipped, because the present owner also lists the slot in a
- * range.
+ * Parses a range of hash slots, such as `0-5460` or `77`. Returns an empty list for any other text.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);
+  // A slot that is being moved (`[77->-<id>]`) is also in a range of its present owner.
   if (found === null) return [];
   const [, first = '', last = first] = found;
   return [[Number(first), Number(last)]];
 }
 
 /**
- * The address of the owner of a hash slot. The owner is the master with the highest epoch among
- * those that claim the slot. Undefined if no master claims it, or if the owner counts as failed.
+ * The address of the master that claims a hash slot with the highest epoch. Undefined if no master
+ * claims the slot, or if this master counts as failed.
  */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],

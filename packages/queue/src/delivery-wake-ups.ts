@@ -4,9 +4,8 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * While a wake-up job waits on the webhook queue, no further job is enqueued for a tenant with due
- * deliveries. The tenant is added to a set in Redis, which the waiting job serves. So a backlog of
- * deliveries fills neither the queue nor Redis.
+ * While a wake-up job waits, no further one is enqueued: `joinWaitingWakeUp` adds tenants to a set
+ * for the waiting job. So a backlog fills neither the queue nor Redis.
  */
 
 /**
@@ -26,9 +25,8 @@ const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
 /**
- * Does the work of `joinWaitingWakeUp`. KEYS[1]: the common prefix of all keys. ARGV: the lifetime
- * of the set of tenants in ms, the size limit of the set, the tenants. Returns 1 if no wake-up job
- * waits, otherwise 0.
+ * Does the work of `joinWaitingWakeUp`. KEYS[1] is the common prefix of all keys. Returns 1 if no
+ * wake-up job waits, otherwise 0.
  */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
@@ -55,9 +53,8 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 tenants from the set that `joinWaitingWakeUp` fills. The rest stay for the next
- * wake-up job. A wake-up job must call this before it queries due deliveries, otherwise it can miss
- * a delivery.
+ * Takes at most `takenMax` tenants from the set of `joinWaitingWakeUp`. To miss no delivery, a
+ * wake-up job must call this before it queries due deliveries.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

@@ -9,9 +9,8 @@ import { subscribeTo } from './subscription.ts';
 /** Connects one dispatcher to the others by Redis channels (decision 31). */
 export interface DispatcherBus {
   /**
-   * Sends to the dispatcher `to`. If `to` is the dispatcher of this bus, delivers without Redis and
-   * returns true. Otherwise returns false if `to` is not subscribed, and throws if Redis is
-   * unreachable or too many messages wait for Redis.
+   * Sends to the dispatcher `to`. If `to` is another dispatcher, returns false if it is not
+   * subscribed, and throws if Redis is unreachable or too many messages wait.
    */
   send(to: string, message: DispatcherMessage): Promise<boolean>;
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */
@@ -70,6 +69,7 @@ export function createDispatcherBus({
   return {
     async send(to, message) {
       if (to !== dispatcherId) return await sender.send(to, message);
+      // A message from this dispatcher to itself does not go through Redis.
       queueMicrotask(() => {
         if (!closed) handle(message);
       });
@@ -94,9 +94,8 @@ export function createDispatcherBus({
 }
 
 /**
- * Asks all dispatchers to stop a submission, so that its node gets `cancel`. Call it after the
- * commit that cancels the submission or stores its outcome. A lost message only delays `cancel`.
- * Throws if Redis is unreachable.
+ * Call it after the commit that cancels or fails a submission, so its node gets `cancel`. Throws if
+ * Redis is unreachable, which only delays `cancel`, like a lost message.
  */
 export async function publishCancelled(
   redis: Redis,
@@ -107,8 +106,8 @@ export async function publishCancelled(
 }
 
 /**
- * Notifies all dispatchers that an operator has changed a node. Call it after the commit of this
- * change. A lost message only delays the effect of the change. Throws if Redis is unreachable.
+ * Call it after the commit that changes a node, to notify all dispatchers. Throws if Redis is
+ * unreachable, which only delays the effect of the change, like a lost message.
  */
 export async function publishNodeChanged(
   redis: Redis,

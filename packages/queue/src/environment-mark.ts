@@ -33,9 +33,8 @@ const intervalMsDefault = 1_000;
 const startWaitMsMax = 1_000;
 
 /**
- * Checks at the start and at every interval that Redis belongs to `environment`. If Redis belongs
- * to the other environment, the guard calls `refuse`. But once a check has succeeded, the guard
- * only logs an error.
+ * Checks at the start and at every interval which environment Redis belongs to. If it is the wrong
+ * one, calls `refuse`, or only logs an error if an earlier check succeeded.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
@@ -99,9 +98,8 @@ async function check(
 }
 
 /**
- * Returns the environment that this Redis belongs to. A Redis without a mark belongs to the other
- * environment if a process of that environment is connected. Otherwise it is marked with
- * `environment`.
+ * Returns the environment that this Redis belongs to. A Redis without a mark gets the mark
+ * `environment`, unless a guard of the other environment is connected.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);

@@ -15,9 +15,8 @@ import {
 } from '@svc/domain';
 
 /**
- * `askForSlot` of `@svc/domain` in Lua (decision 40). A `Contention` is the state of one job type
- * and tier while their slots are short. Redis stores it as JSON under the key
- * `contention:<job type>:<headroom of the tier in %>`.
+ * `askForSlot` of `@svc/domain` in Lua (decision 40). Redis stores each `Contention` as JSON under
+ * the key `contention:<job type>:<headroom of the tier in %>`.
  */
 export const fairnessLibrary = `
 local contentions = {}

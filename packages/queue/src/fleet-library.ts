@@ -4,10 +4,14 @@
  */
 
 /*
- * Keys of nodes:
+ * Keys of links:
  *
  * - `nodes`, hash: node → its link as JSON
- * - `links:<dispatcher>`, set: its nodes
+ * - `links:<dispatcher>`, set: the nodes with a link to this dispatcher
+ */
+/*
+ * Other keys of nodes:
+ *
  * - `silent`, sorted set: silent nodes by the end of their silence
  * - `moving`, sorted set: nodes that change dispatcher, by their arrival deadline
  */
@@ -22,15 +26,15 @@
 /*
  * Keys of free slots:
  *
- * - `free:<job type>`, sorted set: nodes that are not draining, by free slots. The score of a
- *   silent node is the number of its free slots divided by 1024, so that it comes last.
+ * - `free:<job type>`, sorted set: nodes that are not draining, by free slots. A silent node comes
+ *   last, because its score is divided by 1024.
  */
 
 /*
  * Key of the sums of slots:
  *
- * - `totals`, hash: "<job type>:slots" and "<job type>:free" of all nodes with this job type, and
- *   "*:slots" and "*:free" of all nodes with any job type. Draining nodes do not count.
+ * - `totals`, hash: "<job type>:slots" and "<job type>:free". The job type `*` stands for nodes
+ *   with any job type. Draining nodes do not count.
  */
 
 /*

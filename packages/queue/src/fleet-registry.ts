@@ -21,7 +21,7 @@ export interface FleetNode {
   readonly linkId: string;
   /**
    * The number of the link in the registry. 0 before the first `join` of the link, then the number
-   * that `join` returned. `join` gives a new link a higher number than the link that it replaces.
+   * that `join` returned.
    */
   readonly epoch: number;
   /**
@@ -47,9 +47,8 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * The tenant that asks for the slot. While slots are short, a tenant that recently got more than
-   * its share of them may be refused (CONTRACT 7). Undefined skips this check: the tenant is
-   * unknown, or the submission was offered before.
+   * While slots are short, a tenant above its share may be refused (CONTRACT 7). Undefined skips
+   * this check: the tenant is unknown, or the submission was offered before.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */
@@ -84,7 +83,10 @@ export interface FleetRegistry {
    * have the dispatcher or counted it as dead. Then call `join` for each of its nodes.
    */
   refresh(dispatcherId: string): Promise<'known' | 'unknown'>;
-  /** Adds a link, or updates its entry. `superseded`: the node has a newer link. */
+  /**
+   * Adds a link, or updates its entry. A new link gets a higher `epoch` than the link that it
+   * replaces. `superseded`: the node has a newer link.
+   */
   join(
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
@@ -94,9 +96,8 @@ export interface FleetRegistry {
     linkId: string,
     options?: {
       /**
-       * The node is expected at another dispatcher within this time. Until it arrives or the time
-       * is over, `reserve` returns `rebuilding` instead of `no_headroom` and `none_left`. Ignored
-       * for a draining node.
+       * Unless the node is draining, it is expected at another dispatcher within this time. While a
+       * node is expected, `reserve` returns `rebuilding` if no slot is found.
        */
       readonly movesWithinMs: number;
     },

@@ -4,9 +4,8 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Redis runs each call of a script atomically. */
 
 /**
- * Records a heartbeat. Returns 1 if its dispatcher was alive before, else 0. Also removes some of
- * what has expired: nodes of dead dispatchers, these dispatchers, and reservations. ARGV: time,
- * dispatcher, `dispatcherSilentMs`.
+ * Records a heartbeat, and removes some of the expired entries. Returns 1 if the dispatcher was
+ * alive before, else 0. ARGV: time, dispatcher, `dispatcherSilentMs`.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])
@@ -72,7 +71,7 @@ return node.epoch
 
 /**
  * Removes a link. Does nothing if the registry has another link of the node. ARGV: time, node,
- * link, ms within which the node is expected at another dispatcher (0: it is not expected).
+ * link, `movesWithinMs` (0: not expected elsewhere).
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])
@@ -94,8 +93,8 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
 `;
 
 /**
- * ARGV: time, `dispatcherSilentMs`, `fleetRebuildingMs`, JSON list of steps. Each step is a list:
- * its kind, then the arguments of the Lua function `steps.<kind>`. Returns one answer per step.
+ * ARGV: time, `dispatcherSilentMs`, `fleetRebuildingMs`, JSON list of steps. A step is a list: its
+ * kind, then the arguments of `steps.<kind>`. Returns one answer per step.
  */
 export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])

@@ -1,7 +1,6 @@
 /**
- * Returns a function that gathers items by key (decision 31). One call of `pass` gets all items of
- * a key from one turn of the event loop. While this call is in flight, further items of the key
- * wait for the next call and share it.
+ * Returns a function that passes items of the same key to `pass` together (decision 31). While a
+ * call is in flight, further items of its key share the next call.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,
@@ -11,6 +10,7 @@ export function createGatherer<Item>(
 
   async function passNext(key: string, items: readonly Item[]): Promise<void> {
     try {
+      // All items of the key from this turn of the event loop share the call.
       await new Promise((resolve) => setImmediate(resolve));
       // If the previous call fails, this line throws, and these items fail without a call. With a
       // call, they could wait for two time-outs.

@@ -48,8 +48,8 @@ return 1
 `);
 
 /**
- * KEYS[1]: `levelKey` of a service. ARGV: the process, its age in ms. Returns the level and its
- * remaining ms. Returns false if no level is set, or if it was set before the process started.
+ * KEYS[1]: `levelKey`. ARGV: the process, its age in ms. Returns the level and its remaining ms, or
+ * false if no level is set, or if the level is older than the process.
  */
 const follow = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')
@@ -112,7 +112,7 @@ export interface LogLevelFollower {
 
 /**
  * Returns a function that applies the level of the service to this process. Call the function every
- * `logLevelAppliedWithinMs`. If Redis is unreachable, the last level still ends after its time.
+ * `logLevelAppliedWithinMs`.
  */
 export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
   const { redis, prefix, service, monotonicMs, apply, logger } = options;
@@ -137,6 +137,7 @@ export function createLogLevelFollower(options: LogLevelFollower): () => Promise
 
   return async () => {
     const found = await read();
+    // If Redis is unreachable, the last level still ends after its time.
     const kept = monotonicMs() < endsMs ? current : null;
     const level = found === undefined ? kept : found;
     if (level === current) return;

@@ -169,8 +169,8 @@ export interface HeldToDispatch extends HeldFacts {
 export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
- * The returned function puts submissions of the same priority into shared jobs (`createGatherer`).
- * A job has at most `jobIdsMax` submissions. `nowMs` returns Unix time in milliseconds.
+ * Submissions of the same priority share jobs of at most `jobIdsMax` submissions
+ * (`createGatherer`). `nowMs` returns Unix time in milliseconds.
  */
 export function createDispatchEnqueuer(
   producer: Producer,
@@ -227,9 +227,8 @@ export async function enqueueSettlements(
 }
 
 /**
- * Notifies the deliverers that these tenants have due deliveries. Call it after the commit that
- * made the deliveries due. If it throws `QueueUnavailable`, the deliverers find the deliveries in
- * Postgres.
+ * Notifies the deliverers that these tenants have due deliveries. Call it after the commit. After
+ * `QueueUnavailable`, deliverers find the deliveries in Postgres.
  */
 export async function announceDeliveries(
   producer: Producer,

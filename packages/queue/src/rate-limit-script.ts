@@ -6,17 +6,14 @@ import { redisScript } from './redis-script.ts';
  */
 const aheadMs = 20;
 /**
- * At most one gateway has the lease of a bucket. Only this gateway may give tokens before Redis
- * takes them from the bucket. The lease ends this long after the gateway last asked Redis to take
- * a token from it.
+ * Only the gateway with the lease of a bucket may give tokens in advance (`TokensAhead`). The lease
+ * ends this long after that gateway last asked Redis for a token.
  */
 export const aheadLeaseMs = 10_000;
 
 /**
- * `takeToken` of `@svc/domain` in Lua. KEYS[1]: prefix of all buckets.
- *
- * - ARGV: gateway, then per token: bucket, tokens per second, burst, 1 if given in advance
- * - Returns per token: 1 if taken, else 0; tokens left; `aheadMax` of `KnownBucket`
+ * `takeToken` of `@svc/domain` in Lua. KEYS[1]: prefix of all buckets. ARGV: gateway, then per
+ * token: bucket, tokens per second, burst, 1 if given in advance.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')

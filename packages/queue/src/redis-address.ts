@@ -44,10 +44,8 @@ export function clusterOf(redisUrl: string): ClusterAddress | undefined {
 }
 
 /**
- * Parses the URL of sentinels:
- * `redis+sentinel://[user:password@]host:port,host:port/master[?sentinelPassword=]`, or
- * `rediss+sentinel://` for TLS. Returns every other URL unchanged. The URL of a cluster needs
- * `clusterOf`.
+ * Parses `redis+sentinel://[user:password@]host:port,host:port/master[?sentinelPassword=]` (TLS:
+ * `rediss`). Returns every other URL unchanged, even that of a cluster.
  */
 export function addressOf(redisUrl: string): { url: string } | { options: SentinelOptions } {
   const found = /^(rediss?)\+sentinel:\/\/(?:([^/?#@]*)@)?([^/?#]+)\/([^/?#]+)(?:\?(.*))?$/.exec(

@@ -121,13 +121,14 @@ function open(
 }
 
 /**
- * Sends a command every `subscriberPingMs`, so that a dead socket is noticed. In a cluster the
- * answer is `MOVED` if the hash slot of `clusterKey` has moved. The connection then moves too
+ * Sends a command every `subscriberPingMs`, so that a dead socket or a moved hash slot is noticed
  * (decision 46).
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {
     if (!redisIsReady(redis)) return;
+    // If the hash slot of `clusterKey` has moved, `exists` fails with `MOVED`, and the connection
+    // reconnects.
     const answer = clusterKey === undefined ? redis.ping() : redis.exists(clusterKey);
     answer.catch(() => {});
   }, subscriberPingMs);

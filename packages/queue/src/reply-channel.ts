@@ -23,9 +23,8 @@ export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
   readonly channel: string;
   /**
-   * Waits for the reply about a submission. Resolves with `timeout` after `timeoutMs`, and on
-   * `close`. Call it before you enqueue the dispatch job, because a reply without a waiting caller
-   * is dropped.
+   * Returns the reply about a submission, or `timeout` (after `timeoutMs`, or on `close`). Call it
+   * before you enqueue the dispatch job, else the reply may be lost.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
   isListening(): boolean;

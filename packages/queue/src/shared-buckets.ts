@@ -23,9 +23,8 @@ interface Taking {
 }
 
 /**
- * Takes tokens from buckets that all gateways share in Redis. If `TokensAhead` gives the token,
- * `take` returns at once, and Redis takes the token in the background. Otherwise `take` waits for
- * Redis.
+ * Buckets that all gateways share in Redis. If `TokensAhead` gives the token, `take` returns at
+ * once. Otherwise `take` waits for Redis.
  */
 export function createSharedBuckets({
   redis,
@@ -61,6 +60,7 @@ export function createSharedBuckets({
       const sinceMs = monotonicMs();
       const given = ahead.take(name, policy, sinceMs);
       if (given === undefined) return inOneCall({ name, policy, sinceMs, given });
+      // In the background, Redis takes the token that was given in advance.
       inOneCall({ name, policy, sinceMs, given: given.bucket }).catch((error: unknown) => {
         ahead.forget(name);
         lost(error);

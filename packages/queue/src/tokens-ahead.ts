@@ -2,9 +2,8 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway gives no tokens in advance (`TokensAhead`) in the last `leaseMarginMs` of its lease of
- * a bucket. Until the lease ends, Redis takes the tokens that were given in advance from the
- * bucket.
+ * A gateway gives no tokens in advance in this last part of its lease. So before the lease ends,
+ * Redis has time to take the tokens that were given in advance.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;
@@ -33,9 +32,8 @@ interface Answer {
 }
 
 /**
- * Gives tokens to requests before Redis has taken them from the bucket. Only one gateway at a time
- * may do so for a bucket. So a limit is exceeded by at most `aheadMax` tokens, unless Redis is
- * unreachable (CONTRACT 2).
+ * Only one gateway at a time gives tokens of a bucket before Redis takes them. So a limit is
+ * exceeded by at most `aheadMax`, unless Redis is unreachable (CONTRACT 2).
  */
 export interface TokensAhead {
   /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */

@@ -155,9 +155,8 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
- * If `names` contains `NAME` and `NAME_FILE`, and `NAME_FILE` is set to a path, sets `NAME` in
- * `present` to the content of this file. Throws `ConfigError` if both variables are set, or if the
- * file cannot be read.
+ * For each `NAME` of `names`: if `NAME_FILE` is set, sets `NAME` to the content of that file.
+ * Throws `ConfigError` if `NAME` is set too, or if the file cannot be read.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {
@@ -176,9 +175,8 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
 }
 
 /**
- * Reads a configuration from environment variables, and from the files that variables such as
- * `SVC_MASTER_KEY_FILE` name. An empty variable counts as not set. Throws `ConfigError` if a
- * variable is missing or wrong.
+ * Reads a configuration from `env` and from files (`readFiles`); an empty variable counts as not
+ * set. Throws `ConfigError` if a variable is missing or wrong.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);

@@ -5,17 +5,15 @@ import type { Clock } from './clock.ts';
 export interface Sender {
   readonly address: string;
   /**
-   * The id that the request claims, cut to `identityLengthMax` characters. The gateway takes it
-   * from `x-svc-tenant`, or else from `x-svc-operator`. The dispatcher takes it from `x-svc-node`.
-   * Empty if there is none.
+   * The id that the request claims, in a header such as `x-svc-tenant`, cut to `identityLengthMax`
+   * characters. Empty if the request claims none.
    */
   readonly identity: string;
 }
 
 /**
  * Makes an address wait after too many failed authentications (decision 10). An identity that
- * recently signed correctly from this address has its own count: failures of other identities do
- * not block it.
+ * recently signed correctly from this address has its own count.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */
@@ -44,6 +42,7 @@ export function createFailureLimit({
 
   function nameOf({ address, identity }: Sender): string {
     const own = `${address} ${identity}`;
+    // A trusted sender has its own count, so that failures of other identities do not block it.
     return trusted.has(own) ? own : address;
   }
 

@@ -18,8 +18,8 @@ interface LogOutput {
 let opened: LogOutput | undefined;
 
 /**
- * The standard output of all loggers. It is buffered, because a system call for each line would
- * take 2.5 % of the gateway's time. A killed process may lose its last lines below `warn`.
+ * The standard output of all loggers, with a buffer. A killed process may lose its last lines below
+ * `warn`.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();
@@ -27,6 +27,7 @@ export function standardOutput(): LogOutput {
 }
 
 function openOutput(): LogOutput {
+  // Without a buffer, a system call for each line would take 2.5 % of the gateway's time.
   const output = createDestination({ fd: 1, sync: true, minLength: bufferedBytesMax });
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {

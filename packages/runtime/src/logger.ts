@@ -14,9 +14,8 @@ interface Threshold {
 const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
- * Creates a JSON logger. Log errors under `err` and submission ids under `submissionId`. If the
- * message is not constant, pass the name of the event as `event`, because the logger finds events
- * only by their constant messages (decision 44).
+ * Creates a JSON logger: log errors under `err`, submission ids under `submissionId`. If a message
+ * is not constant, pass the name of its event as `event` (decision 44).
  */
 export function createLogger({
   service,
@@ -65,6 +64,8 @@ function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn):
   const values: readonly unknown[] = args;
   const [first, second] = values;
   const [fields, message] = typeof first === 'string' ? [{}, first] : [first, second];
+  // The logger finds an event by its constant message. For other messages the caller passes
+  // `event`.
   const event = eventOf(message);
   const isObject = typeof fields === 'object' && fields !== null;
   if (event === undefined || !isObject) return method.apply(logger, args);

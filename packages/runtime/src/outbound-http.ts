@@ -146,9 +146,8 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 }
 
 /**
- * Creates an HTTP client for URLs that tenants or operators choose. Unless `allowPrivateNetworks`
- * is true, it sends only over https and to public addresses (CONTRACT 6). It follows no redirects
- * and does not retry.
+ * The HTTP client follows no redirects and does not retry. Unless `allowPrivateNetworks` is true,
+ * it sends only over https and to public addresses (CONTRACT 6).
  */
 export function createOutboundHttp({
   allowPrivateNetworks,

@@ -39,9 +39,8 @@ const membersMax = 200;
 export const placeholder = '[redacted]';
 
 /**
- * The names of `namesToRedact` as paths for pino. Pino uses them for the fields of child loggers,
- * because these fields bypass `redactFields`. It redacts only outermost members with exactly these
- * names.
+ * Paths for pino, because the fields of child loggers bypass `redactFields`. Pino redacts only
+ * outermost members with exactly these names.
  */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
@@ -67,9 +66,8 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
- * Cuts deep objects and long lists. Replaces bigints by texts, binary data by its length, and
- * errors by `describeError` (but not `fields.err`).
+ * Redacts members in `namesToRedact` at any depth, and ignores the case of names. Cuts or converts
+ * some other values (`redactValue`), but not an error in `fields.err`.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);
@@ -77,6 +75,7 @@ export function redactFields(fields: Record<string, unknown>): Record<string, un
     names.length <= membersMax &&
     names.every((name) => isSimpleValue(fields[name]) && !redactedNames.has(name.toLowerCase()));
   if (isSimple) return fields;
+  // An error in `err` stays, because the serializer of the logger describes it.
   const { err } = fields;
   return { ...redactMembers(fields, 0), ...(err instanceof Error && { err }) };
 }

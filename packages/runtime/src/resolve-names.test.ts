@@ -7,11 +7,7 @@ import { createResolver, type ResolveAll } from './resolve-names.ts';
 let server: Socket;
 let resolveAll: ResolveAll;
 
-/**
- * Starts a name server that does not answer for names with the prefix `silent`. It answers that
- * names with the prefix `none` do not exist. Any other name has one IPv4 address and no IPv6
- * address.
- */
+/** Starts a name server that gives the answers of `answerTo`. */
 beforeEach(async () => {
   server = createSocket('udp4');
   server.on('message', (query, from) => {
@@ -29,6 +25,10 @@ afterEach(async () => {
 
 const typeA = 1;
 
+/**
+ * A name with the prefix `silent` gets no answer, and a name with the prefix `none` does not exist.
+ * Any other name has one IPv4 address and no IPv6 address.
+ */
 function answerTo(query: Buffer): Buffer | undefined {
   const first = query.subarray(13, 13 + (query[12] ?? 0)).toString();
   if (first.startsWith('silent')) return undefined;

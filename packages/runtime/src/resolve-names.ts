@@ -14,11 +14,12 @@ const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a resolver that sends DNS queries itself. `dns.lookup` is not used: it runs on few
- * threads, and unresponsive name servers could block all of them (decision 13). `servers` defaults
- * to the name servers of the system.
+ * Creates a resolver that sends DNS queries to `servers`. The default is the name servers of the
+ * system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {
+  // `dns.lookup` is not used, because name servers that do not answer could block its few threads
+  // (decision 13).
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });
   if (servers !== undefined) resolver.setServers(servers);
 

@@ -51,8 +51,8 @@ export interface SolanaRail {
 }
 
 /**
- * The settings of the Solana rail, or null if the rail is off. Throws `CannotStart` with status 2
- * if a required variable is not set, or if `SOLANA_RPC_URL` is not an http or https URL.
+ * Returns null if the rail is off. Throws `CannotStart` with status 2 if a required variable is not
+ * set, or if `SOLANA_RPC_URL` is not an http or https URL.
  */
 export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;

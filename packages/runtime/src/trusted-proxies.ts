@@ -6,15 +6,13 @@ import { plainAddress } from './address-group.ts';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * If a trusted proxy sends `X-Forwarded-For`, returns the last address in it that is not a
-   * trusted proxy, or its first address if all are trusted. For any other request, returns the
-   * peer's address, or undefined if it is unknown.
+   * Returns the client's address from the `X-Forwarded-For` of a trusted proxy. Without that
+   * header, returns the peer's address, or undefined if the peer is unknown.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
-   * True if the client used TLS. If a trusted proxy sends `X-Forwarded-Proto`, returns whether each
-   * of its values is `https` (CONTRACT 2). For any other request, returns whether the connection
-   * uses TLS.
+   * If a trusted proxy sends `X-Forwarded-Proto`, returns whether each value is `https`
+   * (CONTRACT 2). For any other request, returns whether the connection uses TLS.
    */
   cameOverTls(request: IncomingMessage): boolean;
 }
@@ -94,6 +92,7 @@ function proxiesOf(trusted: BlockList): TrustedProxies {
       const peer = peerOf(request);
       if (peer === undefined || !isTrusted(peer)) return peer;
       const forwarded = valuesOf(request, 'x-forwarded-for').map(plainAddress);
+      // The last address that is not a trusted proxy is the client. It may invent earlier ones.
       return forwarded.findLast((address) => !isTrusted(address)) ?? forwarded[0] ?? peer;
     },
     cameOverTls(request) {

@@ -113,16 +113,14 @@ function presentedSignatures(header: string): Presented {
  */
 const noSecret = 'no secret: an unknown or unusable key';
 
-/**
- * Returns the index of the last secret that matches a signature, or -1. Compares each signature
- * with every secret in constant time, because the time must not show which secret matches.
- */
+/** Returns the index of the last secret that matches a signature, or -1 if no secret matches. */
 function matchingSecret(
   signatures: readonly Buffer[],
   secrets: readonly string[],
   text: string,
 ): number {
   let matching = -1;
+  // Every comparison is made, because the time must not show which secret matches.
   for (const [index, secret] of (secrets.length > 0 ? secrets : [noSecret]).entries()) {
     const expected = hmac(secret, text);
     for (const signature of signatures) {

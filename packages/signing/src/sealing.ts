@@ -33,8 +33,8 @@ export interface Keyring {
 }
 
 /**
- * Reads the keys in `SVC_MASTER_KEY`: each is `<id>:<base64 of 32 bytes>`, and commas separate
- * them. The first key seals. Throws SealError for a malformed key, a repeated id or too many keys.
+ * Reads the keys in `SVC_MASTER_KEY`, of which the first one seals. Throws SealError for a
+ * malformed key, a repeated id or too many keys.
  */
 export function openKeyring(text: string): Keyring {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -169,13 +169,16 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 
 /**
  * Opens a value that `seal` made for the same place. Throws SealError if the place or the key
- * differs, or if bytes were altered. A value of version 1 opens only if `previous` is true. Its
- * `tenantId` and `kind` are not checked.
+ * differs, or if bytes were altered.
  */
 export function unseal(
   keyring: Keyring,
   place: Place,
   sealed: Uint8Array,
+  /**
+   * A value of version 1 opens only if `previous` is true. The `tenantId` and `kind` of such a
+   * value are not checked.
+   */
   { previous = false }: { readonly previous?: boolean } = {},
 ): Uint8Array<ArrayBuffer> {
   const parts = splitSealed(sealed);

@@ -23,8 +23,8 @@ export function newSecret(
 }
 
 /**
- * The hash of the body of a creation. It shows if a repeated creation has the same body. The hash
- * needs a key, because the body could be guessed from a plain hash (docs/ARCHITECTURE.md, Data).
+ * The hash shows if a repeated creation has the same body. The hash needs a key, because the body
+ * could be guessed from a plain hash (docs/ARCHITECTURE.md, Data).
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());

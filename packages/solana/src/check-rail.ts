@@ -47,9 +47,8 @@ export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promis
 }
 
 /**
- * Checks that `recipient` and `mint` are addresses. Then checks the network, the mint, the
- * recipient and its token account, in this order. Returns the first result that is not `sound`,
- * else `sound`.
+ * Checks the network, the mint, the recipient and its token account. Returns the first result that
+ * is not `sound`, or `sound` if every check succeeds.
  */
 export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
   const { recipient, mint } = terms;

@@ -43,9 +43,8 @@ export interface Opening {
 }
 
 /**
- * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if the
- * database cannot be used, `ConfigError` if two limits contradict each other, and `SealError` if
- * `SVC_MASTER_KEY` is malformed.
+ * Opens the store and the key of request hashes. Throws `CannotStart` if the database cannot be
+ * used, and `ConfigError` or `SealError` if the configuration is wrong.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -73,15 +72,14 @@ export async function openStoreOrRefuse(
 }
 
 /**
- * The longest wait of a starting service for its connection to Redis, or for a subscription. After
- * this time, the service starts anyway, because a part of its work does not need Redis. The earlier
- * wait in `guardRedis` has its own limit.
+ * The longest wait for a connection or a subscription to Redis. After this time, a service starts
+ * anyway, because a part of its work does not need Redis.
  */
 export const redisWaitMsMax = 2_000;
 
 /**
- * Throws `CannotStart` if Redis belongs to the other environment (sandbox or production). If Redis
- * does not answer, the service starts without it, and `guardRedis` checks the environment later.
+ * Throws `CannotStart` if Redis belongs to the other environment. If Redis does not answer, the
+ * service starts anyway, and `guardRedis` checks the environment later.
  */
 export async function openRedis({
   config,

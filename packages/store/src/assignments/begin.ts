@@ -6,8 +6,8 @@ import type { Store } from '../connection/store.ts';
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin a submission that is `dispatched` to the node. While the submission is
- * `running`, only the instance that has begun it may begin it again (CONTRACT 7, "Instances").
+ * Lets the assigned node begin a `dispatched` submission. Only the instance that began a `running`
+ * submission may begin that submission again (CONTRACT 7, "Instances").
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);

@@ -107,9 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, including the accepted one. `findCommitted` uses the accepted offer to
-   * find a commit whose answer was lost. Without an accepted offer, that commit is not found, and
-   * `commitDispatched` returns `not_pending`.
+   * The offers to record. Without the accepted one, `commitDispatched` returns `not_pending` for a
+   * commit whose answer was lost.
    */
   readonly offers?: readonly OfferRecord[];
 }
@@ -182,6 +181,7 @@ function assignAll(store: Store, asked: readonly Dispatch[]): Promise<Dispatched
   });
 }
 
+/** Node and accepted offer must match, because another call may have assigned the submission. */
 const findAssigned = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offer_id: 'text[]', state: 'text' },
   `
@@ -193,9 +193,8 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches in `asked` that the first attempt of the batch committed, although its
- * answer was lost. The stored node and accepted offer must match the dispatch, because another call
- * may have assigned the submission.
+ * Finds the dispatches in `asked` that the first attempt committed. The answer to that attempt was
+ * lost.
  */
 async function findCommitted(
   store: Store,
@@ -217,11 +216,7 @@ async function findCommitted(
   });
 }
 
-/**
- * Replaces the `offer_records` of a submission by the given offers, but keeps an offer that is
- * recorded as `accepted`. Does nothing if an earlier build recorded offers in the old column
- * `offers`.
- */
+/** Replaces the recorded offers of a submission, but keeps one that is recorded as `accepted`. */
 export async function recordOffers(
   store: Store,
   submissionId: string,
@@ -230,6 +225,7 @@ export async function recordOffers(
   await replaceOffers(store.query, { id: submissionId, offers: textOfOffers(offers) });
 }
 
+/** Changes nothing if an earlier build recorded offers, in the old column `offers`. */
 const replaceOffers = statement(
   { id: 'uuid', offers: 'jsonb' },
   `

@@ -9,8 +9,7 @@ import { sealServiceFailure } from './service-failures.ts';
 
 /**
  * `endUnnamed`, `endUnsent` and `endAfterDisable` lock submissions before nodes (decision 19). Each
- * function checks its condition of decision 18 on locked rows, for example that the node is still
- * disabled.
+ * function checks its condition on locked rows (decision 18).
  */
 
 export type HelloFinding =

@@ -4,9 +4,8 @@ import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * CTEs that quarantine failing nodes (CONTRACT 7, "Quarantine"). They read the CTE `ended`, which
- * has the ended assignments, and lock nodes after submissions (decision 19). The CTE `quarantined`
- * has the ids of the newly quarantined nodes.
+ * CTEs that quarantine failing nodes (CONTRACT 7, "Quarantine"). The CTEs read ended assignments
+ * from the CTE `ended`, and lock nodes after submissions (decision 19).
  */
 export const nodeEndingsSql = `
   tally AS (

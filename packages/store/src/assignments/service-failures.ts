@@ -15,9 +15,8 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Stores the failure `code` of a submission only if the time limit for this code is over
- * (CONTRACT 7, "Nothing hangs"). The database's clock decides. Returns `refused` if nothing was
- * stored.
+ * Stores a failure only if the time limit for its `code` is over by the database's clock
+ * (CONTRACT 7, "Nothing hangs"). Returns `refused` if nothing was stored.
  */
 export async function storeServiceFailure(
   store: Store,

@@ -88,9 +88,8 @@ function cut(amount: string, cap: string): string {
 }
 
 /**
- * SQL for the new values of `raisedColumnNames` in the row `s`, from report `i`. Amounts never
- * decrease. Node-seconds are cut to the time since `begin`, other amounts to the cap in `usageCaps`
- * times `$usage_cap_factor` (CONTRACT 7).
+ * SQL for the new values of `raisedColumnNames` in the row `s`, from report `i`. Stored amounts
+ * never decrease, and reported amounts are cut to the caps (CONTRACT 7).
  */
 export const raisedUsageSql = raisedUsage();
 
@@ -112,9 +111,8 @@ function raisedUsage(): string {
 }
 
 /**
- * SQL for `i`, the position of the row's id in the array `$id`. `OFFSET 0` makes Postgres compute
- * `i` once per row. A join with the arrays is not used, because its plan might not use the primary
- * key.
+ * SQL for `i`, the position of the row's id in `$id`, computed once per row because of `OFFSET 0`.
+ * A join is not used, because its plan might not use the primary key.
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 
@@ -177,9 +175,8 @@ export function usageValues(
 }
 
 /**
- * Passes each report to `run` once. Each call of `run` gets at most one report per submission,
- * because one statement updates a row only once. The answer to a report is null if `run` returned
- * no answer for its submission.
+ * Passes each report to `run` once, and at most one report per submission in each call. The answer
+ * to a report is null if `run` returned no answer for its submission.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],
@@ -187,6 +184,7 @@ export async function eachOnce<Report extends NodeReport, Answer>(
 ): Promise<(Answer | null)[]> {
   const taken = new Map<Report, Answer>();
   for (let left = [...reports]; left.length > 0;) {
+    // One statement updates a row only once, so a second report of a submission waits in `later`.
     const firsts = new Map<string, Report>();
     const later: Report[] = [];
     for (const report of left) {

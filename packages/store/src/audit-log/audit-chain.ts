@@ -4,9 +4,8 @@ import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
- * The audit log is a hash chain. The settlement service seals the head: the position and the hash
- * of a verified entry. docs/OPERATIONS.md, "The audit log", lists the changes that the chain and
- * the head reveal.
+ * The audit log is a hash chain, and the settlement service seals its head. docs/OPERATIONS.md,
+ * "The audit log", lists the changes that the chain and the head reveal.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -89,11 +88,11 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 
 /**
  * Verifies the entries after the sealed head. Seals the end of the chain as the new head if there
- * is no fault other than `head_missing`. `noted` is the head that an earlier call returned without
- * faults.
+ * is no fault other than `head_missing`.
  */
 export async function sealAuditHead(
   store: Store,
+  /** The head that an earlier call returned without faults. */
   noted: AuditHead | null = null,
 ): Promise<AuditVerdict> {
   const { head, isForged, isMissing } = await readHead(store);
@@ -204,9 +203,8 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds up to `insertedMax` entries that are in the log but not in the chain. If `after`, a
- * position in the chain, is not null, checks only entries with a greater id than the entry at this
- * position.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. If the position
+ * `after` is given, checks only entries with a greater id than the entry there.
  */
 async function findInserted({ query }: Store, after: bigint | null = null): Promise<AuditFault[]> {
   const later =

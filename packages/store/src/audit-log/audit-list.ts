@@ -70,9 +70,8 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The index for `actorId` begins with `actorKind`, and the index for `subjectId` begins with
-    // `subjectKind`. A condition on an id therefore also lists every kind of actor or subject that
-    // has an id. This list lets Postgres search the index.
+    // The indexes for `actorId` and `subjectId` begin with the kind. Postgres can search these
+    // indexes because each condition lists all kinds that have an id.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

@@ -23,9 +23,8 @@ export interface Author {
 }
 
 /**
- * A change, a reading of personal data, or a finding about the audit log. Members of `before` and
- * `after` that exist on the wire have the same names here. `before` and `after` contain no secrets
- * and no personal data of applicants.
+ * A change, a reading of personal data, or a finding about the audit log. `before` and `after`
+ * contain no secrets and no personal data of applicants.
  */
 export interface AuditedChange {
   /** A noun, a dot, and the act or finding, such as `tenant.disable` or `audit.head_missing`. */
@@ -45,6 +44,7 @@ export interface AuditedChange {
      */
     readonly id: string;
   };
+  /** A member of `before` or `after` that exists on the wire has the same name here. */
   readonly before: object | null;
   readonly after: object | null;
 }

@@ -11,21 +11,21 @@ import type { Store } from '../connection/store.ts';
 import { type Actor, appendAudit, type Author } from './audit.ts';
 
 /**
- * `before` is null for a creation. `after` is null for a deletion. Their members are named as on
- * the wire. The tenant can read both objects, so they contain no secrets and no query strings of
- * URLs (`withoutQuery`).
+ * The tenant can read `before` and `after`. Name their members as on the wire. Leave out secrets,
+ * and use `withoutQuery` for URLs.
  */
 export interface TenantChange {
   readonly tenantId: string;
   readonly action: TenantAction;
+  /** Null for a creation. */
   readonly before: object | null;
+  /** Null for a deletion. */
   readonly after: object | null;
 }
 
 /**
- * Records a change of settings, webhook endpoints or keys. Pass the `query` of the transaction that
- * makes the change. Each such change needs this call, because `GET /v1/audit` lists only recorded
- * changes (CONTRACT 12).
+ * Call this for every change of settings, webhook endpoints or keys (CONTRACT 12). Pass the `query`
+ * of the transaction that makes the change.
  */
 export async function recordTenantChange(
   query: Query,

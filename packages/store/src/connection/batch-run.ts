@@ -2,15 +2,14 @@ import { type Call, openCalls } from './calls.ts';
 import { isAnswerLost } from './errors.ts';
 
 /**
- * `repeat`: the first attempt with these inputs failed, but the database may have processed them
- * (`isAnswerLost`).
+ * `repeat`: the database may have processed an input before (`isAnswerLost`). Such an input gets
+ * its first output again, or one that shows that nothing changed.
  */
 export type Attempt = 'first' | 'repeat';
 
 /**
- * Returns one output for each input, in the order of the inputs. In a `repeat`, an input that was
- * already processed must change nothing more. Its output is that of the first attempt, or a value
- * such as `null` that shows that nothing changed.
+ * Returns one output for each input, in the order of the inputs. In a `repeat`, no input may take
+ * effect a second time (`Attempt`).
  */
 export type Run<Input, Output> = (
   inputs: readonly Input[],

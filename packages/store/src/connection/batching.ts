@@ -17,11 +17,7 @@ export const batchWaitingMax = 10_000;
 const answerMsDefault = 10_000;
 
 interface BatchOptions {
-  /**
-   * The maximum number of unanswered batches; default 1. Waiting inputs are divided among the
-   * batches that may still start. Otherwise one batch could get all inputs, and the others none
-   * (decision 9).
-   */
+  /** The maximum number of unanswered batches; default 1. */
   readonly inFlightMax?: number;
   /**
    * The most inputs in one statement. The default is the `batchMax` of the store, or
@@ -88,6 +84,8 @@ export function createBatcher<Input, Output>(
     // again. Without this wait, batches were half as large.
     await nextTurn();
     while (waiting.length > 0) {
+      // Divides the waiting inputs among the batches that may start. Otherwise one batch could get
+      // all of them (decision 9).
       const share = Math.ceil(waiting.length / (inFlightMax - running));
       const batch = openCalls(waiting.splice(0, Math.min(sizeMax, Math.max(share, batchShareMin))));
       if (batch.length === 0) continue;

@@ -43,8 +43,8 @@ test('a transaction whose connection breaks between two statements is unavailabl
 test('a transaction that Postgres has ended while the process stood still is unavailable', async () => {
   const work = store.transaction(async (query) => {
     await query(`SET LOCAL idle_in_transaction_session_timeout = '20ms'`, []);
-    // `Atomics.wait` blocks the process of this test, and meanwhile Postgres ends the transaction.
-    // The test therefore reads the error of Postgres only after it has sent the next statement.
+    // Blocks this process while Postgres ends the transaction. The process therefore sends the next
+    // statement before it reads the error of Postgres.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     return await query(pidSql, []);
   });

@@ -87,11 +87,11 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True for each error of `isUnavailable` except a lock time-out, which proves that the statement
- * had no effect. After any other of these errors, the caller must assume that the query may have
- * had an effect.
+ * True for each error of `isUnavailable` except a lock time-out. If true, the caller must assume
+ * that the query may have had an effect.
  */
 export function isAnswerLost(error: unknown): boolean {
+  // A lock time-out proves that the statement had no effect.
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
 }
 

@@ -24,8 +24,8 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
 }
 
 /**
- * Connects to the first host of `databaseUrl` that accepts writes. Throws an `AggregateError` if
- * all of several hosts fail. A single host is not checked for writes, and its own error is thrown.
+ * Connects to the first host that accepts writes. A single host is not checked for writes. Throws
+ * an `AggregateError` if all of several hosts fail.
  */
 export async function connectClient(
   databaseUrl: string,
@@ -62,9 +62,8 @@ interface Turn {
 }
 
 /**
- * `connect` makes at most as many attempts as there are hosts. If an attempt fails because its host
- * is unavailable or a standby, the pool moves on to the next host, and `connect` retries. After any
- * other failure, `connect` rejects at once.
+ * If a host is unavailable or a standby, `connect` tries the next host, with at most as many
+ * attempts as hosts. After any other failure, `connect` rejects at once.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

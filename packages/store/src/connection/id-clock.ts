@@ -19,9 +19,8 @@ export interface IdClock {
 }
 
 /**
- * A clock for new ids. The time in an id decides the monthly partition of the id's row. The clock
- * returns the database's time (decision 6). Until it has read the database's clock, it returns the
- * host's time.
+ * A clock with the database's time (decision 6), or the host's time until a first reading succeeds.
+ * Some tables are partitioned by the time in an id (decision 5).
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,

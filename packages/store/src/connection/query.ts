@@ -10,9 +10,8 @@ export interface TransactionOptions {
    */
   readonly isSnapshot?: boolean;
   /**
-   * True: BEGIN is sent together with the first statements, which saves a round trip. Statements
-   * that `work` sends before its first answer must only read, because they run outside a
-   * transaction if BEGIN fails.
+   * True: BEGIN and all statements before the first answer are sent together. These statements must
+   * only read: if BEGIN fails, they run outside a transaction.
    */
   readonly opensWithReads?: boolean;
   /**
@@ -38,13 +37,11 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
   };
 }
 
-/**
- * Each query uses one connection of the pool. `pool.query` is not used, because it closes the
- * connection after a refused statement. The next statement could then wait for locks of the session
- * that is closing.
- */
+/** Each query uses one connection of the pool, which stays open after a refused statement. */
 export function queryOnPool(pool: Pool): Query {
   return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
+    // `pool.query` would close a connection after a refusal. The next statement could wait for
+    // locks of the old session.
     const client = await pool.connect();
     let isBroken = false;
     try {
@@ -93,6 +90,7 @@ export async function inTransaction<Result>(
     const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
     // Without this handler, the process would end if `begun` rejected while nothing awaits it.
     begun.catch(() => {});
+    // With `opensWithReads`, the first statements do not wait for BEGIN, which saves a round trip.
     if (!opensWithReads) await begun;
     const result = await work(
       async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {

@@ -18,9 +18,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
   // Avoids full scans of tables, because a session keeps its plans. A full scan that was planned
   // for a small table would still be used after the table has grown.
   enable_seqscan: 'off',
-  // One plan serves all values of the parameters (decision 23). A statement that finds rows by
-  // their ids must not contain the condition of a partial index. Otherwise the plan could use this
-  // index instead of the primary key (decision 25).
+  // One plan serves all parameter values (decision 23). A statement that finds rows by ids must not
+  // contain the condition of a partial index (decision 25).
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',
@@ -28,9 +27,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The settings of a migration's session. They are set explicitly, because the owner of the database
- * may be the services' role. That role has `roleSettings`, and their time limits must not end a
- * migration.
+ * The settings of a migration's session. The owner of the database may be the services' role, whose
+ * time limits (`roleSettings`) must not end a migration.
  */
 const ownersSettings = [
   'TimeZone=UTC',
@@ -45,8 +43,8 @@ const ownersSettings = [
   .join(' ');
 
 /**
- * Connection options for the owner of the database. `settings` (`-c name=value …`) win over the
- * `options` in the URL, and `ownersSettings` win over both. A pooler refuses such options.
+ * Connection options: `ownersSettings` win over `settings` (`-c name=value …`), and both win over
+ * the `options` in the URL. A pooler refuses such options.
  */
 export function pinnedSession(
   databaseUrl: string,

@@ -36,8 +36,8 @@ export type Statement<Named extends NamedParameters> = <Row extends QueryResultR
 ) => Promise<Row[]>;
 
 /**
- * A statement with named parameters. For example, `$node_id` in `text` is cast to the type of
- * `node_id` in `parameters`. Throws if a parameter is only in `text` or only in `parameters`.
+ * A statement with named parameters: `$name` in `text` is cast to the type of `name` in
+ * `parameters`. Throws if a name is only in `text` or only in `parameters`.
  */
 export function statement<const Named extends NamedParameters>(
   parameters: Named,

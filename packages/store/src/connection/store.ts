@@ -30,9 +30,8 @@ export interface Place {
 }
 
 /**
- * The sealing phase of a database. In the phase `previous`, a value is bound only to its table,
- * column and row. In the phase `bound`, a value is bound to its complete place (`Place`).
- * `sealing-phase.ts` explains all phases.
+ * Sealed values are bound only to table, column and row in `previous`, and to their complete place
+ * (`Place`) in `bound`. `sealing-phase.ts` explains all phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
@@ -101,8 +100,7 @@ export interface Store {
   readonly readClock: () => Promise<void>;
   /**
    * Rows have the types of `pg`, but a `bigint` column is a bigint. Pass a list as one array or
-   * JSON parameter, so that the SQL text does not depend on the number of items. Each connection
-   * keeps a prepared statement for each SQL text.
+   * JSON parameter: each new SQL text would become one more prepared statement.
    */
   readonly query: Query;
   /**

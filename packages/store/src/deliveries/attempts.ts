@@ -57,8 +57,8 @@ export async function recordAttempt(
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
   return store.transaction(async (query) => {
-    // The tenant or the endpoint is locked before its deliveries. A change that clears the URL or
-    // deletes the endpoint locks them in the same order, so the two transactions cannot deadlock.
+    // Locks the tenant or the endpoint before its deliveries, to prevent a deadlock. A change that
+    // clears the URL or deletes the endpoint uses the same order.
     const disabled = await disableUrl(query, attempt);
     const [recorded] = await recordAttempts(store, query, [attempt]);
     if (disabled && attempt.targetId === null) await dropPendingDeliveries(query, attempt.tenantId);

@@ -4,8 +4,7 @@ import { attemptClaimMs } from './deliveries.ts';
 
 /**
  * One row per claimed delivery, with its destination. A destination without a claimed delivery also
- * has one row: `id` and all fields below `id` are then null, although most of their types exclude
- * null. Check `id` first.
+ * has one row, whose `id` is null.
  */
 export interface ClaimedRow {
   /**
@@ -27,10 +26,14 @@ export interface ClaimedRow {
   url: string | null;
   due_target_ids: string[] | null;
   /**
-   * The valid secrets, newest first. Null or empty if there are none. `sealed` is in base64. If the
-   * URL is from the tenant's settings, `version` is missing, although its type is `number`.
+   * The valid secrets, newest first, in base64 (`sealed`); null or empty if there are none. If
+   * `target_id` is null, `version` is missing, contrary to its type.
    */
   secrets: { id: string; version: number; sealed: string }[] | null;
+  /**
+   * Check `id` first. If it is null, all fields below are null too, although most of their types
+   * exclude null.
+   */
   id: string | null;
   event_id: string;
   type: string;
@@ -54,9 +57,8 @@ interface ClaimedAt {
 }
 
 /**
- * A claim changes `next_attempt_at` and not `due_at`. No index contains `next_attempt_at`, so this
- * change needs no new index entry (decision 29). Lateral joins prevent plans that read a whole
- * table (decision 23).
+ * A claim changes `next_attempt_at`, which no index contains, and not `due_at` (decision 29).
+ * Lateral joins prevent plans that read a whole table (decision 23).
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (

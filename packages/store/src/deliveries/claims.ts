@@ -38,8 +38,8 @@ export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
   /**
-   * The ids of the tenant's endpoints that have due deliveries. A retired endpoint is listed only
-   * if the tenant also has an endpoint that is not retired. Empty if `targetId` is not null.
+   * The ids of the tenant's endpoints that have due deliveries. Empty if `targetId` is not null, or
+   * if all of the tenant's endpoints are retired.
    */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];
@@ -53,8 +53,8 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims due deliveries. For each destination in `asks`, the deliveries that became due first are
- * claimed first. Marks deliveries that must not be sent as `dropped` or `exhausted` (CONTRACT 6).
+ * Claims due deliveries, and prefers the longest due ones at each destination. Marks deliveries
+ * that must not be sent as `dropped` or `exhausted` (CONTRACT 6).
  */
 export async function claimDue(
   store: Store,

@@ -19,8 +19,8 @@ import {
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
- * `pending`: the delivery must be sent to the `webhookUrl` of the tenant's settings. `queued`: it
- * must be sent to the URL of a webhook endpoint (CONTRACT 12). `waiting`: the tenant polls for it.
+ * `pending`: must be sent to the URL of the settings. `queued`: must be sent to the URL of an
+ * endpoint. `waiting`: the tenant polls for the delivery (CONTRACT 12).
  */
 export type StoredDeliveryStatus = DeliveryStatus | 'queued' | 'waiting';
 

@@ -8,9 +8,8 @@ export interface EventTarget {
    */
   readonly targetId: string;
   /**
-   * The endpoint id that the tenant sees, usually `targetId`. For the row of a former URL
-   * (webhook-endpoints/retired.ts): the id of the endpoint that had this URL. Null if it was the
-   * URL of the settings.
+   * The endpoint id that the tenant sees, usually `targetId`. For a former URL (`retired.ts`): the
+   * endpoint that had this URL, or null for the URL of the settings.
    */
   readonly endpointId: string | null;
   readonly kind: EndpointKind;

@@ -48,8 +48,8 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
  * delivery's event in `events`, counted from 1.
  */
 export function deliveryColumns(events: readonly SealedEvent[]) {
-  // An insert of a `waiting` delivery locks the row of its endpoint, whose id is `targetId`. To
-  // prevent deadlocks, each transaction must insert its deliveries in the order of `targetId`.
+  // An insert of a `waiting` delivery locks its endpoint (`targetId`). To prevent deadlocks, each
+  // transaction must insert its deliveries in the order of `targetId`.
   const rows = events
     .flatMap(({ deliveries }, index) => deliveries.map((one) => ({ ...one, event: index + 1 })))
     .toSorted((a, b) => byTarget(a.targetId ?? '', b.targetId ?? ''));
@@ -68,8 +68,8 @@ function byTarget(a: string, b: string): number {
 }
 
 /**
- * Writes events and their deliveries to the outbox in the caller's transaction. After the commit,
- * the caller should call `announceDeliveries` of `@svc/queue` if `deliveryIdsOf` returns any id.
+ * Writes events and their deliveries in the caller's transaction. If `deliveryIdsOf` returns an id,
+ * call `announceDeliveries` (`@svc/queue`) after the commit.
  */
 export async function insertEvents(
   store: Store,

@@ -54,8 +54,8 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes a page of deliveries due again, each in a new round under the same id. Skips locked
- * deliveries. Pass `last` as `after` to the next call. Returns null if no delivery was found.
+ * Makes a page of deliveries due again in new rounds, but skips locked ones. Pass `last` as `after`
+ * to the next call, until a call finds none and returns null.
  */
 export async function recoverDeliveries(
   store: Store,

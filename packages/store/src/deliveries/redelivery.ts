@@ -21,9 +21,8 @@ interface RedeliveryRow {
 }
 
 /**
- * Makes a delivery due at once, or lets the tenant poll for it again (CONTRACT 5 and 12). Without a
- * call of `announceDeliveries` afterwards, the delivery is sent later. If `operator` is given, the
- * audit log records the change.
+ * Makes a delivery due at once, or lets the tenant poll for it again (CONTRACT 5 and 12). Without
+ * `announceDeliveries` afterwards, a due delivery is sent later.
  */
 export async function redeliver(
   store: Store,
@@ -51,6 +50,7 @@ export async function redeliver(
     const retryInMs = row.polled ? 0 : await untilWebhooksAllowedMs(query, tenantId);
     if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
     await (row.polled ? waitAgain(query, deliveryId) : queueAgain(query, deliveryId));
+    // A redelivery by the tenant is not in the audit log.
     if (operator !== null) {
       await appendAudit(query, operator, {
         action: 'delivery.redeliver',
@@ -118,8 +118,8 @@ export type WebhookTestOutcome =
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
- * Writes a `webhook.test` event with a delivery to the URL of the settings, at most one per minute
- * (CONTRACT 5). Afterwards the caller should call `announceDeliveries` of `@svc/queue`.
+ * Writes a `webhook.test` event for the URL of the settings, at most one per minute (CONTRACT 5).
+ * Afterwards the caller should call `announceDeliveries`.
  */
 export async function queueWebhookTest(
   store: Store,

@@ -5,10 +5,7 @@ import type { Query } from '../connection/query.ts';
  * the attempts.
  */
 
-/**
- * Stands for no cap: a number of attempts that no tenant reaches. `writeWebhookCap` removes a cap
- * by writing this number, because the services' database role is not allowed to delete the row.
- */
+/** Stands for no cap: a number of attempts that no tenant reaches. */
 const noCap = 2_147_483_647;
 
 /**
@@ -20,6 +17,7 @@ export async function writeWebhookCap(
   tenantId: string,
   attemptsPerHour: number | null,
 ): Promise<void> {
+  // A removal writes `noCap`, because the services' database role is not allowed to delete rows.
   await query(
     `INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour)
      VALUES ($1::uuid, $2, date_trunc('hour', svc_now(), 'UTC'))

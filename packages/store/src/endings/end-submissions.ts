@@ -26,9 +26,8 @@ export interface EndingScope {
 }
 
 /**
- * Ends those of the submissions that `request` can end. Returns all that exist, in the order of
- * their ids, also those that it did not end. Tries again after a deadlock or a serialization
- * failure.
+ * Ends the submissions that `request` can end. Returns all given submissions that exist, sorted by
+ * id, as `moved` if this call ended them and otherwise as `kept`.
  */
 export async function endSubmissions(
   store: Store,

@@ -46,9 +46,8 @@ export async function rejectPending(
   store: Store,
   submissionId: string,
   /**
-   * With `onlyOverdue`, the submission is rejected only if at least `dispatchGraceMs` have passed
-   * since its dispatch deadline. Before this time, a pending submission gives `not_pending` with
-   * the state `pending`.
+   * With `onlyOverdue`, rejects only if `dispatchGraceMs` have passed since the dispatch deadline.
+   * Before that time, returns `not_pending`, even if the state is `pending`.
    */
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
@@ -95,7 +94,7 @@ export async function cancelSubmission(
 
 /**
  * Cancels a submission of any tenant and charges nothing. A stored outcome is settled instead, with
- * its usual charge. The audit log records the operator if this call ended the submission.
+ * its usual charge.
  */
 export async function cancelAsOperator(
   store: Store,

@@ -141,9 +141,8 @@ interface SubmissionRow {
 }
 
 /**
- * Locks and reads the submissions, with the settings of their tenants. Call it after
- * `lockAccounts`, because it could read old settings if its statement began before the accounts
- * were locked.
+ * Locks and reads submissions, with the settings of their tenants. Call it after `lockAccounts`,
+ * because a statement that begins before that lock could read old settings.
  */
 export async function lockSubmissions(
   query: Query,

@@ -49,8 +49,7 @@ export interface EndingPlan {
 
 /**
  * Returns null if `request` does not end the submission. Otherwise returns the plan and writes the
- * account's new figures into `accounts`. The tenant's next ending in the batch starts from these
- * figures.
+ * account's new figures into `accounts`.
  */
 export function planOne(
   store: Store,
@@ -69,6 +68,7 @@ export function planOne(
     chargeMicros: ending.chargeMicros,
     rebateMillionths: BigInt(submission.rebateMillionths),
   });
+  // The tenant's next ending in the batch starts from these figures.
   accounts.set(tenantId, { ...account, ...after });
   return {
     submission,

@@ -21,9 +21,8 @@ export interface EndingWrites {
 }
 
 /**
- * In the updates, the id of a row and the values for this row have the same position `i` in their
- * arrays. The updates find rows by `= ANY` of the ids, so that the planner can only use the primary
- * keys (decision 23).
+ * In the updates, `i` is the position of a row's id and values in their arrays. Rows are found by
+ * `= ANY`, so that the planner can only use the primary keys (decision 23).
  */
 const writeRows = statement(
   {

@@ -41,20 +41,20 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
   EXISTS (SELECT FROM ledger_checkpoints) AS has_checkpoints`;
 
 /**
- * Takes the audit lease, which only one process has at a time. Returns null while a process has it,
- * or if the row of `ledger_audit` is missing. With `isDueOnly`, also returns null if the next audit
- * is not due.
+ * Takes the audit lease, which only one process has at a time. Returns null while a process has the
+ * lease, or if the row of `ledger_audit` is missing.
  */
 export async function takeAuditLease(
   store: Store,
   options: {
     readonly holder: string;
+    /** True: takes the lease only if an audit is due, and otherwise returns null. */
     readonly isDueOnly: boolean;
     readonly notedStep: bigint | null;
   },
 ): Promise<AuditLease | null> {
-  // The service sets an expiry at most `$2` ms ahead, and a due time at most `$4` ms ahead. A later
-  // time is forged, or the database's clock has gone back. Such a time does not stop the audit.
+  // A time more than `$2` or `$4` ms ahead is forged, or the database's clock has gone back. Such a
+  // time does not stop the audit.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'
@@ -147,8 +147,8 @@ export async function readState(
 }
 
 /**
- * Replaces the state with the one that `next` returns. If a process is auditing at this moment, it
- * loses its lease. Returns the database's time. Throws if the row of `ledger_audit` is missing.
+ * Replaces the state with the one that `next` returns. Returns the database's time, or throws if
+ * the row of `ledger_audit` is missing.
  */
 export function replaceState(
   store: Store,
@@ -162,6 +162,7 @@ export function replaceState(
     if (row === undefined) throw new Error('the row of ledger_audit is missing');
     const before = openState(store.sealer, row, null);
     const state = { ...next(before, row.now), step: before.step + 1n };
+    // The higher epoch takes the lease from a process that is auditing at this moment.
     await query(
       `UPDATE ledger_audit SET epoch = epoch + 1, step = $1, state_sealed = $2, holder = NULL,
          lease_expires_at = svc_now(), failed_at = NULL, error = NULL

@@ -41,9 +41,8 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * Figures of the last `recent` pass or whole audit (`saveWholeAudit`). `at` is the time at which
-   * it ended, or null if none has ended yet. `pass` is the number of `recent` passes that have
-   * ended.
+   * Figures of the last `recent` pass or whole audit (`saveWholeAudit`); `at` is null before the
+   * first one. `pass` counts only the `recent` passes that have ended.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;
@@ -53,9 +52,8 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault is removed at the end of a later pass of the same kind
-   * (`FoundFault.by`) that did not find it again. `saveWholeAudit` replaces all faults except
-   * `checkpoint_forged` and `audit_state_forged`.
+   * At most `faultsMax` faults. A fault is removed when a later pass with the same `by` ends
+   * without the fault, or by `saveWholeAudit` if its kind is not in `ofAudit`.
    */
   readonly faults: readonly FoundFault[];
 }
@@ -110,9 +108,8 @@ export interface StateRow {
 }
 
 /**
- * Unseals the stored state, or returns the first state if none was stored yet. Instead of a forged
- * or removed state, or of one older than `notedStep`, returns a new state with the fault
- * `audit_state_forged`.
+ * Unseals the stored state, or returns the first state if none was stored yet. If the state cannot
+ * be trusted, returns a new one with the fault `audit_state_forged`.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;

@@ -5,9 +5,8 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * A checkpoint: the sequence number of an account's last verified entry, and the sums of the
- * account's entries up to it. If somebody restores an older checkpoint, the only effect is that the
- * next `recent` pass reads more entries.
+ * A checkpoint: the `LedgerPlace` of an account's last verified entry. If somebody restores an
+ * older checkpoint, the next `recent` pass only reads more entries.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;

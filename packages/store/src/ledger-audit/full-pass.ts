@@ -15,9 +15,8 @@ import {
 } from './audit-state.ts';
 
 /**
- * The full pass over the ledger uses no checkpoint, so it also finds changes to entries that a
- * checkpoint covers. If the ledger is large, each audit reads a part of it, and a full pass takes
- * about a day.
+ * The full pass uses no checkpoint, so it also finds changes to entries that a checkpoint covers.
+ * On a large ledger, the full pass takes about a day, over many audits.
  */
 
 export interface FullLimits {

@@ -8,9 +8,8 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over the entries after each account's checkpoint. Accounts share one sequence: entry 6
- * of one account may commit before entry 5 of another. A common checkpoint could then already be at
- * 6, and the pass would miss entry 5.
+ * The pass over the entries after each account's checkpoint. A common checkpoint at entry 6 would
+ * miss entry 5 of another account if entry 5 is committed after entry 6.
  */
 
 export interface RecentLimits {

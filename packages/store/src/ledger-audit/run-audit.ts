@@ -46,9 +46,8 @@ export interface LedgerAuditRun {
 }
 
 /**
- * Returns false if another process audits, if this audit loses its lease, or if the row of
- * `ledger_audit` is missing. With `isDueOnly`, also returns false if the audit is not due. Throws
- * if the audit fails.
+ * Returns false if the audit is not due (`isDueOnly`), if this process cannot get or keep the
+ * lease, or if the row of `ledger_audit` is missing. Throws if the audit fails.
  */
 export async function runLedgerAudit(
   store: Store,

@@ -4,9 +4,8 @@ import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
- * Audits ledger entries in pages, by tenant and sequence. A new entry is written while its tenant's
- * account is locked, so it gets the tenant's highest sequence. It therefore follows all entries of
- * the tenant that were already read.
+ * Audits ledger entries in pages, by tenant and sequence. A new entry is written while its account
+ * is locked, so it comes after all entries of the tenant that were read.
  */
 
 export interface LedgerPlace {
@@ -56,8 +55,7 @@ export interface EntryPageLimits {
 
 /**
  * Audits the entries after `from` until one of `limits` is reached. Also checks the accounts from
- * the tenant of `from` (included) to the tenant of the returned `next` (excluded), or to the last
- * account if `next` is null.
+ * the tenant of `from` (included) to the tenant of `next` (excluded).
  */
 export async function auditEntryPage(
   query: Query,
@@ -100,12 +98,12 @@ export interface AuditedAccount {
 }
 
 /**
- * Audits up to `limit` entries after each of `places`. The caller passes at most one place per
- * tenant. Checks a tenant's account only if the tenant has fewer than `limit` entries after its
- * place.
+ * Audits up to `limit` entries after each of `places`. Checks a tenant's account only if the tenant
+ * has fewer than `limit` entries after its place.
  */
 export async function auditAfter(
   query: Query,
+  /** At most one place per tenant. */
   places: readonly LedgerPlace[],
   limit: number,
 ): Promise<{ accounts: AuditedAccount[]; submissionIds: string[]; faults: LedgerFault[] }> {

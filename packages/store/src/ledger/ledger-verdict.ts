@@ -8,9 +8,8 @@ export interface LedgerVerdict {
 }
 
 /**
- * Saves the summary of a ledger audit for services of the previous version, which show it. The
- * summary is not sealed, so the services' database role could forge it. Therefore this version does
- * not read it.
+ * Saves the summary of a ledger audit for services of the previous version. This version does not
+ * read the summary, because the services' database role could forge it.
  */
 export async function saveLedgerVerdict(
   store: Store,

@@ -12,9 +12,8 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 
 export interface LockPatience {
   /**
-   * A migration's statement gives up waiting for a lock after this time, so that requests that
-   * queue behind it can continue. `CREATE INDEX CONCURRENTLY` and `DROP INDEX CONCURRENTLY` wait
-   * without this limit.
+   * The longest wait for a lock, so that requests that queue behind the migration can continue.
+   * `CREATE` and `DROP INDEX CONCURRENTLY` have no such limit.
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;
@@ -26,9 +25,8 @@ export const lockPatience: LockPatience = { lockTimeoutMs: 500, attemptsMax: 60,
 const pauseMsMax = 5_000;
 
 /**
- * Applies one migration and records it as Prisma does (decision 33). After a lock time-out, a
- * deadlock or a serialization failure, tries again, up to `attemptsMax` attempts. Throws after the
- * last one, and at once for any other error.
+ * Applies one migration and records it as Prisma does (decision 33). Throws after `attemptsMax`
+ * attempts if other sessions cause the failure, and at once for other errors.
  */
 export async function applyMigration(
   client: Client,
@@ -40,6 +38,7 @@ export async function applyMigration(
       await applyOnce(client, migration, patience);
       return;
     } catch (error) {
+      // Other sessions cause these errors, so a later attempt may succeed.
       const isLocked = isLockTimeout(error) || isTransient(error);
       if (isLocked && attempt < patience.attemptsMax) {
         await pause(Math.min(pauseMsMax, patience.pauseMs * 2 ** (attempt - 1)));

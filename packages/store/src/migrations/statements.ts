@@ -50,9 +50,8 @@ export function concurrentIndex(statement: string): string | undefined {
 }
 
 /**
- * Returns the name of the migration that `statements` insert into `schema_floors` as
- * `needs_migration`. After that, only builds that know this migration work with the database. Null
- * if `statements` exclude no build.
+ * Returns the `needs_migration` that `statements` insert into `schema_floors`: from then on, a
+ * build must know this migration. Null if `statements` insert none.
  */
 export function floorOf(statements: readonly string[]): string | null {
   const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;

@@ -1,9 +1,8 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The shortest time for which a signature is remembered: one hour. A signature is valid for 10
- * minutes. The rest of the hour is a margin for dispatchers whose clocks differ from the
- * database's.
+ * The shortest time for which a signature is remembered. A signature is valid for 10 minutes; the
+ * rest is a margin for dispatchers whose clocks differ from the database's.
  */
 const keptMs = 3_600_000;
 /**
@@ -13,9 +12,8 @@ const keptMs = 3_600_000;
 const deletedMax = 4;
 
 /**
- * Accepts a signature that opens a node link (CONTRACT 7). Returns true for the first call with a
- * signature. For at least `keptMs` after that call, returns false for the same signature, on every
- * dispatcher.
+ * Accepts a signature that opens a node link (CONTRACT 7). For each signature, returns true for the
+ * first call, then false for at least `keptMs`, on every dispatcher.
  */
 export async function acceptLinkSignature(
   store: Store,

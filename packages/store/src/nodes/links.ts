@@ -2,8 +2,8 @@ import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Raises the node's epoch and returns it. The new link gets this epoch and becomes the node's
- * current link (CONTRACT 7). Call this only after all other checks of the link's WebSocket upgrade.
+ * Raises the node's epoch and returns it for the new link, which becomes the node's current link
+ * (CONTRACT 7). Call this after all other checks of the WebSocket upgrade.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.query<{ link_epoch: bigint }>(

@@ -37,9 +37,8 @@ interface StateRow {
 }
 
 /**
- * The age of a submission is the time that it has been in its state. It counts from the last of
- * these events: creation, dispatch, start and outcome. A `running` submission, for example, counts
- * from its start.
+ * The age of a submission is the time that it has been in its state. The age counts from the last
+ * of these events: creation, dispatch, start and outcome.
  */
 const submissionsSql = `SELECT state, count(*)::int AS count,
   COALESCE(max(GREATEST(extract(epoch FROM svc_now()

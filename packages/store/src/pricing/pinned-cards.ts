@@ -4,9 +4,8 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * The most rate cards that are kept in memory for one store. Two versions of a card count as two.
- * If the kept and the newly read cards together exceed this number, only the newly read ones are
- * kept.
+ * If a store would have more rate cards than this in memory, only the newly read ones stay. Two
+ * versions of a card count as two.
  */
 const knownCardsMax = 1_000;
 
@@ -26,9 +25,8 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 }
 
 /**
- * Reads the rate cards of `versions` and keeps them in memory, because the card of a version never
- * changes. The returned function gives the card of a version. It throws if the version does not
- * exist or is not in `versions`.
+ * Reads the rate cards of `versions`. The returned function gives the card of a version, or throws
+ * if the version does not exist or is not in `versions`.
  */
 export async function pinnedCards(
   store: Store,
@@ -44,6 +42,7 @@ export async function pinnedCards(
     if (known.size + rows.length > knownCardsMax) known.clear();
     for (const row of rows) {
       const card = parseRateCard(row.version, row.card);
+      // The card of a version never changes, so it can stay in memory.
       known.set(row.version, card);
       cards.set(row.version, card);
     }

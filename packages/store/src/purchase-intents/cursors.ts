@@ -3,9 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in the list of a token account's signatures. A cursor moves past a signature only if
- * its transaction was read, if the transaction failed, or if the signature was recorded as unread
- * (decision 32).
+ * A position in the list of a token account's signatures. A cursor moves only past transactions
+ * that were read, have failed or were recorded as unread (decision 32).
  */
 export interface CursorPosition {
   readonly tokenAccount: string;
@@ -78,9 +77,8 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates the cursor of a token account at `start`. The cursor's `floorSlot` is `start.slot`. Does
- * nothing if the account already has a cursor. Throws `LeaseLost` if the lease's epoch is no longer
- * `epoch`.
+ * Creates the cursor of a token account at `start`, unless the account already has a cursor. Throws
+ * `LeaseLost` if the lease has another epoch.
  */
 export async function openCursor(
   store: Store,
@@ -122,13 +120,13 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Stores `at`, the database time just before a listing began. Call this after the listing has
- * reached back to the cursor (decision 32) and its signatures are processed. Writes nothing if
- * another watcher has taken over.
+ * Call this after all signatures from the newest back to the cursor are listed and processed
+ * (decision 32). Writes nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,
   epoch: bigint,
+  /** The listing began at the database time `at` or later. */
   { tokenAccount, at }: { readonly tokenAccount: string; readonly at: Date },
 ): Promise<void> {
   await store.query(

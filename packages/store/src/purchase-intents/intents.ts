@@ -24,8 +24,8 @@ interface IntentPayment {
   /** The time when the service recorded the payment. */
   readonly at: Date;
   /**
-   * True if a grant of the watcher or of an operator names this payment. If two payments together
-   * confirm an intent, the watcher's grant names only the second. The first then has false here.
+   * True if a grant names this payment. The watcher's grant names only the payment that completed
+   * the intent, not the earlier payments.
    */
   readonly isGranted: boolean;
 }

@@ -138,15 +138,15 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The highest lag, in seconds, of the token accounts with open intents. 0 without an open intent.
-   * A lag counts from the last complete reading (`listedAt`), or without one from the creation of
-   * the cursor or the intent.
+   * The highest lag, in seconds, of a token account with an open intent. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }
 
 /** Reads the watcher's figures for the metrics. At most 1,000 unexplained payments are counted. */
 export async function readWatcherFigures(store: Store): Promise<WatcherFigures> {
+  // A lag counts from `listed_at`, else from the creation of the cursor, else from the creation of
+  // the intent.
   const [row] = await store.query<WatcherFigures>(
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",
        (SELECT count(*) FROM solana_unread_signatures)::int AS unread,
@@ -177,8 +177,7 @@ export type AssignmentOutcome =
 
 /**
  * Grants credits for an unexplained payment, or for a payment that came after its intent was
- * confirmed (CONTRACT 9). A payment gets at most one grant. The audit log records the grant and its
- * reason.
+ * confirmed (CONTRACT 9). A payment gets at most one grant.
  */
 export async function assignPayment(
   store: Store,

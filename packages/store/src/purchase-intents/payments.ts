@@ -57,13 +57,14 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a Solana transaction (CONTRACT 8). The same Postgres transaction moves
- * the cursor, unless `cursor` is null. Throws `LeaseLost` if another watcher has taken over.
+ * Records the payments of a Solana transaction and moves the cursor, in one Postgres transaction
+ * (CONTRACT 8). Throws `LeaseLost` if the lease has another epoch.
  */
 export function recordTransaction(
   store: Store,
   epoch: bigint,
   found: FoundTransaction,
+  /** Null: the cursor does not move. */
   cursor: CursorPosition | null,
 ): Promise<RecordOutcome> {
   return store.transaction(async (query) => {

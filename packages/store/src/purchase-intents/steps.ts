@@ -45,9 +45,8 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 }
 
 /**
- * Records that a `DueQuestion` was answered. Does nothing if its intent is closed, or if an unread
- * signature is still recorded with the reference. Throws `LeaseLost` if the lease's epoch is no
- * longer `epoch`.
+ * Records that a question was answered, unless its intent is closed or has an unread signature.
+ * Throws `LeaseLost` if the lease has another epoch.
  */
 export async function noteAnswered(
   store: Store,
@@ -65,12 +64,12 @@ export async function noteAnswered(
   });
 }
 
+/** The most intents that one call expires, and the most that it closes. */
 const stepsMax = 1_000;
 
 /**
- * Expires due intents, and closes expired intents after their grace, at most `stepsMax` of each
- * (CONTRACT 8). An intent waits until its payments have been read (decision 32). Throws `LeaseLost`
- * if the lease's epoch is no longer `epoch`.
+ * Expires due intents and closes expired ones after their grace, if their payments have been read
+ * (CONTRACT 8). Throws `LeaseLost` if the lease has another epoch.
  */
 export async function endDueIntents(
   store: Store,
@@ -86,6 +85,8 @@ export async function endDueIntents(
        RETURNING 1`,
       [stepsMax],
     );
+    // Closing waits for the second answer, a list that began after the grace, and unread signatures
+    // (decision 32).
     const closed = await query(
       `UPDATE purchase_intents SET closed_at = svc_now(),
          status = CASE WHEN paid_usdc_micros > 0 THEN 'failed' ELSE 'expired' END

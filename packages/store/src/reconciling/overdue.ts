@@ -26,14 +26,14 @@ export interface OverdueCandidate extends ReconcileCandidate {
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, sorted by id. Every row has `-infinity` as `at`, so only the
- * `subjectId` of `page.after` counts. While a recovery is in force, the page has only submissions
- * with a stored outcome.
+ * A page of overdue submissions, sorted by id. While a recovery is in force, the page has only
+ * submissions with a stored outcome.
  */
 export async function findOverdue(
   store: Store,
   page: PageOptions,
 ): Promise<CandidatePage<OverdueCandidate>> {
+  // `at` is `-infinity` in every row, so the page begins after `after_id`.
   const { after_id, limit } = pageValues(page);
   const rows = await findDue<OverdueCandidate & { at: string }>(store.query, {
     after_id,

@@ -89,8 +89,8 @@ export async function clearReconcileFailures(
 }
 
 /**
- * SQL that is true if the subject of the row `f` may need work. $1 (the states) and $2 (the
- * statuses) are parameters, because with literals the planner might not use the primary keys.
+ * SQL that is true if the subject of the row `f` may need work. With literals instead of $1 and $2,
+ * the planner might not use the primary keys.
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id
@@ -99,6 +99,7 @@ const stillFound = `CASE f.reconciler
   ELSE COALESCE(
     (SELECT s.payload_sealed IS NOT NULL FROM submissions s WHERE s.id = f.subject_id), false) END`;
 
+/** The values of $1 (states of submissions) and $2 (statuses of deliveries) in `stillFound`. */
 const stillFoundValues = [inFlightStates, ['pending', 'queued']] as const;
 
 /**

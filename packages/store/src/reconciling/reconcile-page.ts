@@ -48,9 +48,8 @@ export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageP
 }
 
 /**
- * SQL for a page of candidates. `rows` is a `SELECT` of `id` and `at`, sorted by both. It may
- * select more columns, such as `node_id`. `columns` adds these to the results, for example as
- * `c.node_id,` with the comma.
+ * SQL for a page of candidates from `rows`, a `SELECT` with `id` and `at` that is sorted by both.
+ * `columns` adds columns and ends with a comma, as in `c.node_id,`.
  */
 export function candidatesSql(
   reconciler: ReconcilerName,
@@ -79,9 +78,8 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Calls `act` once for all candidates that are not in backoff. If this call throws, calls `act` for
- * each of them alone and records the failures. If any call loses the database's answer
- * (`isAnswerLost`), throws at once and records no failure.
+ * Calls `act` for all candidates not in backoff, and for each alone if that call throws. If an
+ * answer is lost (`isAnswerLost`), throws and records no failure.
  */
 export async function reconcileTogether(
   store: Store,

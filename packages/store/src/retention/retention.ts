@@ -24,14 +24,14 @@ export interface RetentionRound {
 }
 
 export interface LockPauses {
+  /** The most attempts to drop one partition, or to delete one page of events. */
   readonly attemptsMax: number;
+  /** The pause between two attempts. */
   readonly pauseMs: number;
 }
 
 /**
- * The number of attempts to drop one partition or to delete one page, and the pause between
- * attempts. An attempt waits at most 15 ms for each lock. If all attempts fail, the next call tries
- * again.
+ * An attempt waits at most 15 ms for each lock. If all attempts fail, the next call tries again.
  */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 

@@ -42,9 +42,8 @@ export interface ReadinessOptions {
 const requestHashKeyBytes = 32;
 
 /**
- * Checks if a service may use the database, and returns the first fault or `ready`. Writes a
- * missing environment row. Reads the database's clock for new ids, and sets the sealing phase of
- * `store`.
+ * Checks if a service may use the database: returns `ready` or the first fault. Before `ready`,
+ * writes a missing environment row and sets the sealing phase of `store`.
  */
 export async function assertReady(
   store: Store,
@@ -58,6 +57,7 @@ export async function assertReady(
   if (excess.length > 0) return { kind: 'too_privileged', excess };
   const faults = sessionFaults(await store.checkSession());
   if (faults.length > 0) return { kind: 'wrong_session', faults };
+  // New ids contain the database's time.
   await store.readClock();
   const fresh = store.sealer.seal(
     environmentPlace(environment),
@@ -102,8 +102,8 @@ export type OpenedStore =
   | { kind: 'refused'; reason: string };
 
 /**
- * Opens a store and checks with `assertReady` if a service may use the database. If it may not, or
- * if the database is unavailable, closes the store and returns `refused`. Throws any other error.
+ * Opens a store, and returns it if `assertReady` returns `ready`. Returns `refused` for a fault or
+ * an unavailable database, and throws other errors.
  */
 export async function openReadyStore(
   options: StoreOptions & ReadinessOptions & { environment: EnvironmentName },

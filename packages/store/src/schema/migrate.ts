@@ -29,7 +29,7 @@ export type MigrationResult =
        */
       waiting: string[];
       /**
-       * Applied migrations that this build does not know. If there are any, `migrate` applies
+       * Applied migrations that this build does not know. If there are any, `migrate` changes
        * nothing.
        */
       newer: string[];
@@ -64,12 +64,12 @@ const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 
 /**
- * Applies the pending migrations, but not those that the result lists in `waiting` (decision 33).
- * Grants the role of `serviceUrl` its privileges. Changes nothing if a later build has migrated. If
- * a run is stopped, the next one continues it.
+ * Applies the pending migrations except those in `waiting` (decision 33). Changes nothing if a
+ * later build has migrated. A repeat continues a stopped run.
  */
 export async function migrate(
   ownerUrl: string,
+  /** The URL of the services. `grantService` prepares the role of this URL. */
   serviceUrl = ownerUrl,
   options: MigrationOptions = {},
 ): Promise<MigrationResult> {
@@ -173,8 +173,8 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Polls. A statement that waited for the lock would keep a snapshot. The other migrator has the
- * lock, and its concurrent index build would wait for this snapshot: a deadlock (decision 33).
+ * Polls, because a waiting statement keeps a snapshot. A concurrent index build of the lock's
+ * holder would wait for that snapshot: a deadlock (decision 33).
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {

@@ -32,9 +32,8 @@ export interface PartitionRound {
 }
 
 /**
- * Creates the missing partitions, each in a separate transaction. Tries again for about a second if
- * some are still missing, for example because a table is in use. Throws only if the list of missing
- * partitions cannot be read.
+ * Creates the missing partitions, and tries again for about a second while some are missing. Throws
+ * only if the list of missing partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
   const made: PartitionRound['made'][number][] = [];
@@ -42,6 +41,7 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
     const errors: unknown[] = [];
     for (const range of await findMissing(store)) {
       try {
+        // Each call is a separate transaction, so a later error does not undo it.
         const movedRows = await makeOne(store, range);
         if (movedRows !== null) made.push({ ...range, movedRows });
       } catch (error) {

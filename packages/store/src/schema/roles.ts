@@ -168,9 +168,8 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The names of all existing tables and sequences, and of all columns, such as `nodes.id`.
- * Privileges are granted only on these. A table or column is missing while the migration that adds
- * it waits (`migrate.ts`).
+ * The names of existing tables, sequences and columns (as `nodes.id`). A table or column is missing
+ * while the migration that adds it waits (`migrate.ts`).
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
@@ -263,8 +262,8 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
 }
 
 /**
- * The privileges of `servicePrivileges` that the connected role lacks, such as `INSERT on
- * ledger_entries`. Tables that do not exist, and privileges on single columns, are not checked.
+ * The privileges of `servicePrivileges` that the connected role lacks, such as `INSERT on nodes`.
+ * Missing tables and privileges on single columns are not checked.
  */
 export async function missingPrivileges(store: Store): Promise<string[]> {
   const wanted = Object.entries(servicePrivileges).flatMap(([table, privileges]) =>

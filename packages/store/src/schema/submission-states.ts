@@ -8,9 +8,8 @@ import {
 } from '@svc/domain';
 
 /**
- * The states of submissions for SQL (decision 25). Indexes do not contain the column `state`,
- * because it changes often. They contain `ended_otherwise`: the state of a submission that ended
- * without success, or else null (decision 29).
+ * The states of submissions for SQL (decision 25). Indexes use the column `ended_otherwise` instead
+ * of `state`, because `state` changes often (decision 29).
  */
 
 /** The states in which the hold exists: the submission has not ended. */
@@ -45,7 +44,8 @@ export const holdsItsKey = 'rejected_id IS NULL';
 export const isNotRejected = `IS DISTINCT FROM '${transitions.reject.to}'`;
 
 /**
- * The values of the column `ended_otherwise`: all ended states except `submitted`.
+ * The values of the column `ended_otherwise`: all ended states except `submitted`. In every other
+ * state the column is null.
  */
 export const statesOtherwise: readonly SubmissionState[] = submissionStates.filter(
   (state) => isTerminal(state) && state !== transitions.settle_completed.to,

@@ -73,10 +73,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/**
- * The result of one page. `next` is passed to `resealPage` as `after` to reseal the following page.
- * It is null if this page has fewer than `rowsPerPage` rows, because then it is the last page.
- */
 export interface ResealedPage {
   looked: number;
   resealed: number;
@@ -85,15 +81,18 @@ export interface ResealedPage {
    * meantime.
    */
   changed: number;
+  /**
+   * The `after` of the next page. Null if this page has fewer than `rowsPerPage` rows, because then
+   * this page is the last one.
+   */
   next: string | null;
 }
 
 const rowsPerPage = 500;
 
 /**
- * Reads a page of values, and seals those again that are not sealed under the current key for their
- * complete places (`sealing-phase.ts`). Throws if a value is sealed under a key that
- * `SVC_MASTER_KEY` does not list.
+ * Seals again each value of a page that is not sealed under the current key for its complete place.
+ * Throws if `SVC_MASTER_KEY` lacks the key of a value.
  */
 export async function resealPage(
   store: Store,

@@ -2,9 +2,8 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * The sealing phases of a database. `previous`: a value is sealed for its row only (table, column,
- * row). `resealing`: a new value is sealed for its complete place, also tenant and kind. `bound`:
- * values sealed for their row only are refused.
+ * Phase `previous`: values are sealed for their row only. `resealing`: new ones for their complete
+ * place. `bound`: values sealed for their row only are refused.
  */
 
 /** The first byte of a value that is sealed for its row only. */
@@ -27,8 +26,8 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
 }
 
 /**
- * `sealed` is the sealed key of request hashes, which `endReseal` reseals after all other values.
- * So if it does not begin with `previousVersion`, no value does, and the phase is `bound`.
+ * `sealed` is the key of request hashes, which `endReseal` reseals last. If `sealed` does not begin
+ * with `previousVersion`, no value does: the phase is `bound`.
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';
@@ -67,9 +66,8 @@ export function followPhase(store: Store): () => void {
 const previousWritesMsMax = 30_000;
 
 /**
- * Begins the phase `resealing` if the phase is `previous`. Returns how many milliseconds to wait
- * until every service has read the phase `resealing` and committed its earlier writes. In the phase
- * `bound`, returns 0.
+ * Begins the phase `resealing` if the phase is `previous`. Returns for how many milliseconds
+ * services can still commit values of `previous`: 0 in `bound`.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(
@@ -85,9 +83,8 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Reseals the key of request hashes. This begins the phase `bound`, in which services refuse values
- * that are sealed for their row only. Call this only after a pass over all other sealed values has
- * found nothing to reseal.
+ * Begins the phase `bound` by resealing the key of request hashes. Call this only after a pass over
+ * all other sealed values has found nothing to reseal.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

@@ -73,9 +73,8 @@ test('a stale hold is refused as such even if its key is taken, and costs its ba
   const kinds = outcomes.map(({ kind }) => kind);
   expect(kinds).toEqual(['stale_credentials', 'stale_credentials', 'held']);
   expect(await fixture.figures(tenantId)).toEqual({ balance: 400, held: 400 });
-  // Disabling the tenant raises the epoch. Then the holds `current` and `stale` are repeated, as if
-  // their first answers had been lost. `current` was committed, so its outcome must still be
-  // `held`.
+  // Disabling the tenant raises the epoch. `current` was committed before that, so its repeat must
+  // still get `held`.
   await setTenantEnabled(store, tenantId, false, testAuthor);
   const repeated = await holdSubmissions(store, [current, stale], 'repeat');
   expect(repeated.map(({ kind }) => kind)).toEqual(['held', 'stale_credentials']);

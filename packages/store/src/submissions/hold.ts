@@ -35,8 +35,8 @@ export interface NewSubmission {
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   /**
-   * The account's epoch is not `accountEpoch`. So a field of `TenantCredentials`, such as the keys
-   * or the limits, may have changed since the request's credentials were read from Postgres.
+   * The account's epoch is not `accountEpoch`. So the `TenantCredentials` may have changed since
+   * they were read from Postgres.
    */
   | { kind: 'stale_credentials' }
   /**
@@ -65,8 +65,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if in separate calls (decision 9). Exception: of holds with the same tenant,
- * key and epoch, only the first is tried. The others get `key_taken`, even if the first is refused.
+ * Places the holds as if in separate calls (decision 9). Exception: a hold gets `key_taken` if an
+ * earlier one, even a refused one, has the same tenant, key and epoch.
  */
 export async function holdSubmissions(
   store: Store,
@@ -132,14 +132,12 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// Each look-up in `placeHolds` is a lateral join, so the planner uses an index. In the look-up of
-// an idempotency key, `>=` and `ORDER BY` make the planner use the index of idempotency keys
-// (decision 23).
+// The lateral joins of `placeHolds` make the planner use indexes. `>=` and `ORDER BY` make the
+// planner choose the index of idempotency keys (decision 23).
 
 /**
- * Computes the new figures of each account from its locked row. The UPDATE must not use
- * `held_micros + …`, because that value could be from before the lock, and a CHECK would then
- * refuse a valid hold.
+ * Computes the new figures from the locked rows. In the UPDATE, `held_micros + …` could be a value
+ * from before the lock, so a CHECK could refuse a valid hold.
  */
 const placeHolds = statement(
   {

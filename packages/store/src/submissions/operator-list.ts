@@ -50,16 +50,14 @@ export async function findAnySubmission(
   return row === undefined ? null : ofRow(store, row);
 }
 
-/**
- * A page of submissions, newest first. It is sorted by id, because an id begins with its time. If
- * `tenantId` is given and `states` is null, it is sorted by `created_at`, because the tenant's
- * index has that order.
- */
+/** Returns a page of submissions, newest first. */
 export async function listEverySubmission(
   store: Store,
   filter: EverySubmissionFilter,
 ): Promise<OperatorSubmission[]> {
   const { tenantId, states, createdAfter, before, limit } = filter;
+  // An id begins with its time, so both orders are newest first. The index for one tenant is sorted
+  // by `created_at`.
   const isByTime = tenantId !== null && states === null;
   const order = Prisma.raw(isByTime ? 'created_at DESC, id DESC' : 'id DESC');
   const conditions = Prisma.join(

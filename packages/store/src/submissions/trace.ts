@@ -161,8 +161,8 @@ async function readEvents(
 }
 
 /**
- * An id begins with its time, and a delivery gets its id right after its event. So this reads only
- * ids from 1 s before the event to 10 s after it, and searches few partitions (decision 5).
+ * A delivery gets its id right after its event. So the query searches only ids from the time around
+ * the event, which are in few partitions (decision 5).
  */
 async function readDeliveries(
   { db, query }: Store,

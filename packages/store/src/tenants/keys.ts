@@ -15,13 +15,14 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { lockEpochSql } from './tenants.ts';
 
 /**
- * A valid key of a tenant (CONTRACT 12). A first key comes from the tenant's creation or from a
- * rotation. It has all scopes and may be used from any address. A named key comes from `createKey`.
+ * A valid key of a tenant (CONTRACT 12): a named key from `createKey`, or a first key from the
+ * tenant's creation or from a rotation of the HMAC secret.
  */
 export interface KeyRecord {
   id: string;
+  /** A first key has all scopes. */
   scopes: readonly KeyScope[];
-  /** CIDR blocks from which the key may be used. Empty if the key may be used from any address. */
+  /** CIDR blocks from which the key may be used. Empty: any address, as for a first key. */
   addresses: string[];
   createdAt: Date;
   expiresAt: Date | null;

@@ -96,9 +96,8 @@ async function changeInTransaction(
 }
 
 /**
- * Call this before the settings are written, because `settings.changed` goes to the former URL and
- * not to the new one (CONTRACT 12). Call the returned function afterwards. It writes the event,
- * unless `change` changes nothing.
+ * Call this before the settings are written, because `settings.changed` goes to the former URL
+ * (CONTRACT 12). Afterwards call the returned function, which writes the event.
  */
 async function preparedNotice(
   store: Store,
@@ -108,6 +107,7 @@ async function preparedNotice(
   by: Author,
 ): Promise<() => Promise<string[]>> {
   const after = { ...before, ...change };
+  // No setting gets another value, so there is no event.
   if (isDeepStrictEqual(before, after)) return () => Promise.resolve([]);
   const inForce = await readDestinations(query, tenantId);
   const destinations =

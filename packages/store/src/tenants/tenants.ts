@@ -56,9 +56,8 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * Locks the account. Begin each change of the tenant's status or secrets with this statement.
- * Otherwise the trigger that raises `epoch` would lock the account after the tenant, and could
- * deadlock.
+ * Begin each change of a tenant's status or secrets with this statement. Otherwise the trigger that
+ * raises `epoch` locks the account after the tenant, and can deadlock.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -134,9 +133,8 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the webhook URL in a tenant's settings. Null clears the URL (CONTRACT 5). Drops
- * the tenant's `pending` deliveries if the URL is cleared, or if no URL was active before. Returns
- * false for an unknown tenant.
+ * Sets and enables the URL in a tenant's settings. Null clears the URL and drops its `pending`
+ * deliveries (CONTRACT 5). Returns false for an unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,
@@ -155,8 +153,8 @@ export async function writeWebhookUrl(
      WHERE id = $1::uuid`,
     [tenantId, webhookUrl],
   );
-  // A 410 disables the URL and drops its pending deliveries. A concurrent transaction may write one
-  // more delivery after that. This delivery must not be sent when the URL is enabled again.
+  // After a 410 has disabled the URL, a concurrent transaction may still write a delivery. This
+  // delivery must not be sent when the URL is enabled again.
   if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);
   return true;
 }

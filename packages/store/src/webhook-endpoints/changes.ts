@@ -118,9 +118,8 @@ export async function changeEndpoint(
        WHERE id = $1::uuid`,
       [at.endpointId, url, events, description, enables],
     );
-    // A 410 disables the endpoint and drops its pending deliveries. A concurrent transaction may
-    // write one more delivery after that. This delivery must not be sent when the endpoint is
-    // enabled again.
+    // After a 410 has disabled the endpoint, a concurrent transaction may still write a delivery.
+    // This delivery must not be sent when the endpoint is enabled again.
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };
@@ -196,11 +195,11 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account, then the tenant, as each transaction that locks both does. Until the commit,
- * other transactions cannot write an event of the tenant. Returns the number of the tenant's
- * endpoints.
+ * Locks the account and the tenant, so that no other transaction writes an event of the tenant
+ * before the commit. Returns the number of the tenant's endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
+  // Each transaction that locks both the account and the tenant locks the account first.
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);
   const [row] = await query<{ count: number }>(
     'SELECT webhook_endpoint_count AS count FROM tenants WHERE id = $1::uuid FOR UPDATE',

@@ -4,8 +4,8 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * If a change replaces or clears an active URL, the former URL becomes a retired endpoint with a
- * copy of the secrets. This endpoint gets only the event about the change (decision 35).
+ * If a change replaces or clears an active URL, the former URL becomes a retired endpoint. This
+ * endpoint gets only the event about the change (decision 35).
  */
 
 interface FormerUrl {
@@ -71,8 +71,8 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Call this before the URL of the endpoint is changed. Returns `destinations` with a retired
- * endpoint in place of this endpoint, or unchanged if this endpoint is disabled or has no URL.
+ * Call this before the URL is changed. Returns `destinations` with a retired endpoint in place of
+ * this endpoint, or unchanged if this endpoint is disabled or has no URL.
  */
 export async function retireEndpointUrl(
   store: Store,

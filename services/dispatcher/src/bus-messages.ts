@@ -53,11 +53,9 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
   }
 }
 
-/**
- * True if `link` is older than the link in the message. Compares `linkEpoch`. Compares `epoch` only
- * if the message is from a dispatcher of a previous version and so has no `linkEpoch`.
- */
+/** True if `link` is older than the link in the message. */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
+  // A message from a dispatcher of a previous version has no `linkEpoch`.
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
   // Epoch 0 means that `enterFleet` has not entered this link yet, so the epochs cannot be
   // compared.

@@ -7,14 +7,11 @@ import type { NodeLink } from './links/links.ts';
 /** After a close with code 1012, a node waits up to this long before it connects again. */
 const reconnectMsMax = 1_000;
 
-/**
- * Closes all links (CONTRACT 7), so that the nodes connect to other dispatchers. If there are other
- * dispatchers, closes half of the links first: the rest takes offers while the first nodes connect
- * again.
- */
+/** Closes all links, so that the nodes connect to other dispatchers (CONTRACT 7). */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;
   if (links.all.size > 1 && (await fleet.hasOthers(dispatcher.id).catch(() => false))) {
+    // The other half takes offers while the nodes of the first half connect again.
     await handBack(dispatcher, halfOf([...links.all]));
     await new Promise<void>((resolve) => timers.after(reconnectMsMax, resolve));
   }

@@ -49,12 +49,12 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends a heartbeat. If the fleet registry did not count this dispatcher as alive, enters all
- * links. Otherwise enters links that were never entered, or whose `enteredAtMs` is at least
- * `enterAgainAfterMs` ago. Throws if Redis is unreachable.
+ * Sends a heartbeat, and enters the links that may be missing from the fleet registry. Throws if
+ * Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];
+  // `unknown`: the registry did not count this dispatcher as alive, so all links may be missing.
   if ((await dispatcher.fleet.refresh(dispatcher.id)) === 'unknown') {
     await enterAll(dispatcher, links);
     return;

@@ -13,8 +13,8 @@ import { giveUpLeftBehind } from './lost-assignments.ts';
  */
 
 /**
- * The interval of the polls for changed settings. If the message about a change was lost, the
- * change takes effect at the next poll. The expiry of a node's secret also takes effect at a poll.
+ * The interval of the polls for changed settings. The expiry of a node's secret also takes effect
+ * at a poll.
  */
 const pollIntervalMs = 2_000;
 

@@ -6,22 +6,21 @@ import type { NodeLink } from '../links/links.ts';
 
 /**
  * Stores `node_lost` for assigned submissions that their node does not have, or whose node is
- * disabled (CONTRACT 7). Each transaction first checks the state of the submission, because it may
- * have changed.
+ * disabled (CONTRACT 7). Each transaction first checks the submission's state.
  */
 
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Stores `node_lost` for submissions that the `hello` of this link did not name, except during a
- * recovery. Returns false and stores nothing if the node has a newer link. An empty `submissionIds`
- * gives true without this check.
+ * Stores `node_lost` for submissions that the link's `hello` did not name, except during a
+ * recovery. Returns false if nothing was stored because the node has a newer link.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,
   link: LostBy & Pick<NodeLink, 'linkEpoch'>,
   submissionIds: readonly string[],
 ): Promise<boolean> {
+  // There is nothing to store, so this case does not check for a newer link.
   if (submissionIds.length === 0) return true;
   const { nodeId, linkEpoch } = link;
   const finding = await endUnnamed(dispatcher.store, { nodeId, linkEpoch, submissionIds });
@@ -31,9 +30,8 @@ export async function giveUpUnnamed(
 }
 
 /**
- * Stores `node_lost` for a submission whose `dispatched` is committed, but whose payload was not
- * sent because the link has ended. Does nothing if the submission is no longer `dispatched` to the
- * node.
+ * Call this only if the link has ended before the payload was sent. Stores `node_lost` if the
+ * submission is still `dispatched` to the node.
  */
 export async function giveUpUnsent(
   dispatcher: Dispatcher,

@@ -7,11 +7,12 @@ import type { Clock } from '@svc/runtime';
  */
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
-/**
- * The burst is `burstSeconds` times the limit per second. Each submission that the `hello` names
- * adds `burstPerRunning`, because a node that connects again repeats the frames of its runs.
- */
+/** The burst is this many times the limit per second. */
 const burstSeconds = 2;
+/**
+ * Added to the burst for each submission that the `hello` names, because a node that connects again
+ * repeats the frames of its runs.
+ */
 const burstPerRunning = 4;
 /** A frame costs one token, and one more for each full block of this many bytes. */
 const bytesPerToken = 4_096;

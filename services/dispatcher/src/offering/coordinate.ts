@@ -43,8 +43,8 @@ export async function coordinate(
   dispatcher: Dispatcher,
   submission: Offerable,
 ): Promise<ReplyNews> {
-  // If an offering of this submission is in progress, the queue has delivered its job twice. A
-  // second offering would be useless, because Postgres accepts only one dispatch of a submission.
+  // The queue can deliver a job twice. A second offering would be useless, because Postgres accepts
+  // only one dispatch of a submission.
   if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
@@ -165,9 +165,8 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
-  // The commit of an accept has stored the record of the accepted offer, and those of offers that
-  // had ended before that offer was made (`OpenOffer.before`). If `after` has more records,
-  // `recordAll` must store them.
+  // The commit of an accept has stored these records of `after`: the record of the accepted offer,
+  // and those in `accepted.before`. `recordAll` must store any others.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);

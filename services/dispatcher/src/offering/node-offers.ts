@@ -173,9 +173,8 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // The link may have ended before the payload was sent. Usually the node's next `hello` ends such
-  // a submission. But that `hello` may have been handled before the commit, so the submission is
-  // also ended here.
+  // The link may have ended before the payload was sent. The node's next `hello` may have come
+  // before the commit, too early to end the submission.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

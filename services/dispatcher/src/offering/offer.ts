@@ -52,9 +52,8 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * The dispatcher that offers a submission waits for the result of an offer for `offerTimeoutMs`
- * plus this time. The dispatcher of the node's link reports the result. If no report has come by
- * then, the waiting dispatcher ends the offer.
+ * If the dispatcher of the node's link has reported no result this long after `offerTimeoutMs`, the
+ * dispatcher that offers the submission ends the offer.
  */
 const silentDispatcherAfterMs = 250;
 /**
@@ -128,16 +127,14 @@ export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>):
   };
 }
 
-/**
- * Moves an open offer to the records. If no other offer is open, the next search may begin at once.
- * Otherwise it waits until `secondOfferAfterMs` after the other offer. Does nothing if the offer
- * `offerId` is not open.
- */
+/** Moves an open offer to the records. Does nothing if the offer `offerId` is not open. */
 export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
   const ended = offering.open.find((offer) => offer.offerId === offerId);
   if (ended === undefined) return offering;
   const open = offering.open.filter((offer) => offer !== ended);
   const records = [...offering.records, recordOf(offering, ended, end)].slice(-offerRecordsMax);
+  // With `searchAtMs: 0`, the next search may begin at once, or `secondOfferAfterMs` after an offer
+  // that is still open.
   return { ...offering, open, records, searchAtMs: 0, isExhausted: false };
 }
 

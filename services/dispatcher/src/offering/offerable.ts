@@ -16,8 +16,7 @@ export interface Offerable {
 
 /**
  * If a job is older than this, its facts are not trusted, and its submissions are loaded from
- * Postgres. The age is this dispatcher's current time minus the time at which the gateway sent the
- * job, by the gateway's clock.
+ * Postgres.
  */
 const ageMsMax = 1_000;
 /**

@@ -6,8 +6,7 @@ import { stopRun } from './runs.ts';
 
 /**
  * The interval of polls for runs that have ended elsewhere. The bus message `stop_submission`
- * reports such an end, but may be lost. Without polls, the run could then keep its slot until the
- * link ends.
+ * reports such an end, but may be lost.
  */
 const pollIntervalMs = 5_000;
 
@@ -26,6 +25,8 @@ export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
       .slice(0, checkedMax);
     if (old.length === 0) return;
     const submissionIds = old.map(({ submissionId }) => submissionId);
+    // Without this call, a run whose `stop_submission` was lost could keep its slot until the link
+    // ends.
     for (const id of await findEnded(store, submissionIds)) stopRun(dispatcher, id);
     for (const run of old) run.checkedAtMs = clock.monotonicMs();
   }

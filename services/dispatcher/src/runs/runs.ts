@@ -221,7 +221,7 @@ export async function onOutcome(
 
 /**
  * Handles `stopped`, the node's answer to `cancel` or to `stop` in the `welcome`. Always answers
- * with `ack`. Frees the slot if the link has a run of the submission that is being stopped.
+ * with `ack`.
  */
 export function onStopped(
   dispatcher: Dispatcher,

@@ -10,10 +10,7 @@ import type { OpenLink } from './node-link.ts';
  * the link.
  */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
-/**
- * The interval of heartbeat checks. A check drops a link that was silent for more than 14.5 s. If
- * it left the link to the next check, the silence could exceed the allowed 15 s (`linkSilentMs`).
- */
+/** The interval of heartbeat checks. */
 export const heartbeatCheckMs = 500;
 
 export interface LinkSocket {
@@ -94,6 +91,7 @@ export function attachSocket(
   return {
     checkHeartbeat() {
       const nowMs = clock.monotonicMs();
+      // At the next check, the silence of this link could exceed `linkSilentMs` (CONTRACT 7).
       if (nowMs - receivedAtMs > linkSilentMs - heartbeatCheckMs) {
         logger.info('dropped a silent node link');
         socket.terminate();

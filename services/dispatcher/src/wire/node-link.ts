@@ -36,9 +36,8 @@ export interface OpenLink {
 }
 
 /**
- * After each frame, reading from the link pauses if `link.work.size` is at least this number. It
- * resumes at half this number. The size counts the link's frames and the offers for its node that
- * are not handled yet.
+ * After a frame, reading pauses if at least this many of the link's frames and offers are not
+ * handled yet. Reading resumes at half this number.
  */
 const workSizeMax = 256;
 const closeForFault = 1011;

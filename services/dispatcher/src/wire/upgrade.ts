@@ -46,9 +46,8 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Counts the refusals of `checkUpgrade` for each `addressGroup`, but separately for a node that
-   * was accepted from this group before. `decideUpgrade` answers `rate_limited` to an upgrade whose
-   * count is too high, without a query to Postgres.
+   * Counts the refusals of `checkUpgrade` by address (exception: `FailureLimit`). After too many,
+   * `decideUpgrade` answers `rate_limited` without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

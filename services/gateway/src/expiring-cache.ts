@@ -2,9 +2,8 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). A value that
-   * means "not found" (`isAbsent`) must also be younger than `ttlMs`. If a load fails, throws its
-   * error.
+   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). If a load fails,
+   * throws its error.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;
 }
@@ -15,8 +14,8 @@ interface Entry<Value> {
 }
 
 /**
- * Caches loaded values. The age of a value counts from the start of its load. A caller shares a
- * load in flight if this load is younger than the caller's `ageMsMax` and younger than `ttlMs`.
+ * Caches loaded values, and lets callers share a load in flight. The age of a value counts from the
+ * start of its load.
  */
 export function createExpiringCache<Value>({
   load,
@@ -27,6 +26,7 @@ export function createExpiringCache<Value>({
   clock,
 }: {
   readonly load: (key: string) => Promise<Value>;
+  /** The default of `ageMsMax`. Absent values and shared loads must also be younger than this. */
   readonly ttlMs: number;
   /**
    * The maximum number of values other than "not found" (`isAbsent`). The least recently used value

@@ -114,9 +114,8 @@ test('while Postgres does not answer, every creation is 503 within the dispatch 
       tenant.send({ ...creation, body: { ...body, idempotencyKey: `key-${index}` } }),
     ),
   );
-  // The limit is twice the deadline, because other tests may keep the machine busy. It is shorter
-  // than the 15 s that a hanging statement takes. So a gateway that waits for such a statement
-  // fails the test.
+  // The limit is twice the deadline, because other tests may keep the machine busy. A gateway that
+  // waits 15 s for a hanging statement fails the test.
   expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
   for (const answer of answers) {
     expect(expectation(answer)).toMatchObject({ status: 503, body: { code: 'unavailable' } });

@@ -50,9 +50,8 @@ import {
 } from './webhook-endpoints/event-waiters.ts';
 
 /**
- * Starts a gateway. Its `close` first ends every wait for events or payments. Next it gives the
- * requests in flight up to 8 s to finish. Then it closes the other resources in the reverse order
- * of opening.
+ * Starts a gateway. Its `close` first ends all waits for events and payments, then gives the
+ * requests in flight up to 8 s to finish.
  */
 export async function run(
   config: GatewayConfig,
@@ -181,9 +180,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until this gateway has subscribed to its reply channel, at most `redisWaitMsMax`. A reply
- * that a dispatcher sends before then would be lost, and the creation that waits for it would be
- * answered up to a second late.
+ * Waits at most `redisWaitMsMax` until this gateway has subscribed to its reply channel. An earlier
+ * reply is lost, so the answer to its creation is up to 1 s late.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

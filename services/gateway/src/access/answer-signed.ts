@@ -29,8 +29,8 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed (CONTRACT 3). Returns undefined if the connection closes
- * before the body has arrived. Throws if the keys cannot be loaded or the endpoint throws.
+ * Answers a request that must be signed (CONTRACT 3). Undefined if the connection closes before the
+ * body arrives. Throws the errors of `keys` and of the endpoint.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,

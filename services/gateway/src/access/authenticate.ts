@@ -34,8 +34,8 @@ export type Authentication =
   | ProblemAnswer;
 
 /**
- * How old the credentials may be. `any`: of any age, so the caller must check that their epoch is
- * still current. `recent`: less than `keysTtlMs` old (CONTRACT 1). `new`: loaded for this call.
+ * How old credentials may be: `recent` is below `keysTtlMs` (CONTRACT 1), `new` is loaded for this
+ * call. With `any`, the caller must check that the epoch is current.
  */
 export type KeyAge = 'any' | 'recent' | 'new';
 

@@ -22,12 +22,12 @@ export async function answerWithCurrentKeys({
   identify,
   attempt,
 }: {
+  /** With `any`, `attempt` can run several times, also with old keys. */
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * If `firstAge` is `any`, `attempt` can run several times, also with old keys. It must then
-   * change nothing in Postgres before a hold has checked the keys, except that it may reject an
-   * overdue creation.
+   * If `firstAge` is `any`, `attempt` must change nothing in Postgres before a hold has checked the
+   * keys. The only exception is to reject an overdue creation.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

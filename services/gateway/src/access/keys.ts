@@ -5,8 +5,8 @@ import { createExpiringCache } from '../expiring-cache.ts';
 import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
- * The longest time until a change takes effect, such as a dropped secret or a disabled operator
- * (CONTRACT 1). A hold compares epochs, so it notices a change of its tenant's keys at once.
+ * The longest time until a change takes effect, such as a dropped secret (CONTRACT 1). A hold
+ * compares epochs, so it notices a change of its tenant's keys at once.
  */
 const keysTtlMs = 3_000;
 /**

@@ -25,8 +25,8 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
   });
 
 /**
- * Creates a tenant and has both gateways cache its credentials. Then moves the clocks of the caches
- * past `keysTtlMs` (keys.ts), after which only a creation still uses the cached credentials.
+ * Creates a tenant whose credentials are in the caches of both gateways. These credentials are
+ * older than `keysTtlMs`, so only a creation still uses them.
  */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);

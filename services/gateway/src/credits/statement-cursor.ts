@@ -3,8 +3,8 @@ import type { EntryPlace } from '@svc/store';
 import type { CursorPosition } from '../http/cursor.ts';
 
 /**
- * The cursor of `GET /v1/credits/transactions` contains the number of a ledger entry instead of a
- * time. A mask hides this number, because it would show how many entries all tenants have together.
+ * The cursor of `GET /v1/credits/transactions` contains the masked number of a ledger entry. The
+ * number itself would show how many entries all tenants have together.
  */
 
 /**

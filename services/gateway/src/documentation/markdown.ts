@@ -1,8 +1,9 @@
 /**
  * Splits the Markdown of the guides and of the changelog into blocks. Block quotes, raw HTML and
- * nested lists become plain text. `renderMarkdown` handles the markup inside a text, such as links.
+ * nested lists become plain text.
  */
 
+/** A text other than code may contain markup, such as links, which `renderMarkdown` handles. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }

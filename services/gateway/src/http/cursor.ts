@@ -9,9 +9,8 @@ export interface CursorPosition {
    */
   readonly id: string;
   /**
-   * For `submissions`, the creation time of the item. For `transactions`, the masked number of the
-   * ledger entry (`statement-cursor.ts`). For `events`, a position among the events of the
-   * endpoint. Otherwise 0.
+   * For `submissions` the creation time, for `transactions` the masked number of the entry
+   * (`statement-cursor.ts`), for `events` a position among the events. Otherwise 0.
    */
   readonly atMs: number;
 }

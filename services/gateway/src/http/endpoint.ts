@@ -60,12 +60,12 @@ export interface TenantEndpoint extends Route {
   handle(request: TenantRequest): Promise<Answer>;
 }
 
-/**
- * The reply of a handler that places a hold. `decidedByHold` is true if the hold has checked the
- * epoch of the credentials. The answer is then valid even if the gateway read the credentials long
- * ago.
- */
+/** The reply of a handler that places a hold. */
 export type HoldReply =
+  /**
+   * `decidedByHold` is true if the hold has checked the epoch of the credentials. Such an answer is
+   * valid for credentials of any age.
+   */
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
   /** The credentials have changed since the gateway read them. Nothing was held. */
   | { readonly kind: 'stale_credentials' };

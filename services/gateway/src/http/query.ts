@@ -23,6 +23,8 @@ export function compileQuery<Query extends TObject>(
   return (target) => {
     const start = target.indexOf('?');
     const query = start === -1 ? '' : target.slice(start + 1);
+    // If there are more than `known.size` parameters, one is unknown or repeated, so the query is
+    // refused.
     const { values, errors } = collect(firstParameters(query, known.size + 1), known, integers);
     const validation = validate(values);
     if (validation.kind === 'valid' && errors.length === 0) {
@@ -37,10 +39,7 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
   return validationProblem(errors, 'A query parameter is invalid. `errors` lists what to correct.');
 }
 
-/**
- * Decodes at most the first `countMax` parameters. The caller passes the number of known parameters
- * plus one. A query with `countMax` parameters has an unknown or repeated one, so it is refused.
- */
+/** Decodes at most the first `countMax` parameters. */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;
   for (let count = 0; count < countMax && end < query.length;) {

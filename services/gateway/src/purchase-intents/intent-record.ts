@@ -5,9 +5,8 @@ import type { PurchaseIntent } from '@svc/store';
 const label = 'Submission service';
 
 /**
- * The Solana Pay URL of an intent (CONTRACT 8). It has exactly these parameters in this order. A
- * space is written as `%20`. The amount has no trailing zeros, for example `2.5` and not
- * `2.500000`.
+ * The Solana Pay URL of an intent, with exactly these parameters in this order (CONTRACT 8). A
+ * space is written as `%20`, and the amount has no trailing zeros.
  */
 export function solanaPayUrl(intent: PurchaseIntent): string {
   const parameters = [

@@ -1,7 +1,6 @@
 /**
- * Adds a copy button after each element with `data-copy`, or after the `pre` that contains it. If
- * the browser denies the clipboard, for example over plain HTTP, the button selects the text
- * instead.
+ * Adds a copy button after each element with `data-copy`, or after the `pre` around it. If the
+ * browser denies the clipboard, the button selects the text instead.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

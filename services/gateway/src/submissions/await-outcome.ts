@@ -10,14 +10,15 @@ const waitMsMax = dispatchDeadlineMs + dispatchGraceMs + 2_000;
 
 export interface PendingCreation {
   readonly state: string;
+  /** True if the creation is still pending `dispatchGraceMs` after its dispatch deadline. */
   readonly overdue: boolean;
   /** The time until the dispatch deadline. Negative after the deadline. */
   readonly remainingMs: number;
 }
 
 /**
- * Waits until a creation leaves `pending`. If it is pending a second after its deadline, rejects it
- * (CONTRACT 3). Returns undefined if it does not exist, or is still pending after `waitMsMax`.
+ * Waits until a creation leaves `pending`, and rejects an overdue one (CONTRACT 3). Undefined if
+ * the creation does not exist or is still pending after `waitMsMax`.
  */
 export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;

@@ -4,9 +4,8 @@ import type { KeyedSubmission } from '@svc/store';
 import { type Answer, json, notFound, problem, unavailable } from '../http/answer.ts';
 
 /**
- * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait` waits for the
- * creation that has the key. `reject` rejects that creation, which is overdue, so that the key is
- * free again.
+ * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait` and `reject` are
+ * about the pending creation that has the key.
  */
 export type DuplicateDecision = 'conflict' | 'wait' | 'reject' | 'answer';
 
@@ -16,6 +15,7 @@ export function decideDuplicate(
 ): DuplicateDecision {
   if (Buffer.compare(found.requestHash, requestHash) !== 0) return 'conflict';
   if (found.state !== 'pending') return 'answer';
+  // An overdue creation is rejected, so that its key is free again.
   return found.overdue ? 'reject' : 'wait';
 }
 

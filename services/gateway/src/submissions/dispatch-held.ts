@@ -79,8 +79,7 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
 
 /**
  * Answers a creation whose job could not be enqueued. The job may have reached Redis despite the
- * error, and a node may have accepted the submission. Therefore the creation is rejected only if it
- * is still `pending`.
+ * error, so a node may have accepted the submission.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });

@@ -50,15 +50,14 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // Each endpoint is passed to `findNews` once, with the lowest `after` of the requests that
-      // wait for the endpoint. An event after that position ends all these requests, even those
-      // with a higher `after`.
+      // Asks once for each endpoint, with the lowest `after` of the endpoint's requests.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);
         if (known === undefined || one.after < known.after) earliest.set(one.endpointId, one);
       }
       const news = await deps.findNews([...earliest.values()]);
+      // This also ends requests with a higher `after`, although they may have no event yet.
       end(({ endpointId }) => news.has(endpointId));
     } catch (error) {
       deps.logger.warn({ err: error }, 'could not read the events that requests wait for');

@@ -22,8 +22,8 @@ function sealer(): Sealer {
 }
 
 /**
- * Runs statements while the triggers of `audit_log` and `audit_chain` are disabled. It acts as the
- * owner of the database, because the role of the services has no right to disable triggers.
+ * Runs statements as the owner of the database, without the triggers of `audit_log` and
+ * `audit_chain`. The role of the services may not disable triggers.
  */
 async function asOwner(...statements: string[]): Promise<void> {
   for (const table of ['audit_log', 'audit_chain'])

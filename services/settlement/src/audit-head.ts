@@ -16,9 +16,8 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function calls `sealAuditHead` and keeps in memory the head of the last call without
- * faults. If the sealed head is then removed or replaced by an older one, the next call compares
- * the log with the head in memory.
+ * The returned function compares the log with the head of its last call without faults, even if the
+ * sealed head has since been removed or replaced by an older one.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

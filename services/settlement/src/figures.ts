@@ -51,8 +51,8 @@ export async function startFigures(
 }
 
 /**
- * The returned function sets the metrics from Postgres and the metrics from Redis. If one of the
- * two cannot be read, the function still sets the metrics from the other one, then rejects.
+ * The returned function sets the metrics from Postgres and from Redis. If one of these cannot be
+ * read, the function sets the metrics of the other, then rejects.
  */
 function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;

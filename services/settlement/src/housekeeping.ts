@@ -20,8 +20,8 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Creates the missing partitions, sets the metrics of the last ledger audit, then starts the
- * periodic tasks. An error in the first two steps is only logged, and the tasks start anyway.
+ * Creates missing partitions, sets the metrics of the last ledger audit, then starts the periodic
+ * tasks. The tasks start even if an earlier step fails.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

@@ -5,15 +5,13 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults of the ledger. NaN if the status of the audit is missing or cannot
-   * be read. If no fault is known: 0 if the last audit succeeded, NaN if it failed or no audit has
-   * ended.
+   * The number of known ledger faults, or NaN if the status of the audit is missing or unreadable.
+   * NaN replaces 0 if the last audit failed or no audit has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
    * The end of the last audit that covered the newest ledger entries, in Unix seconds by the
-   * database's clock. 0 if no such audit is known. Not called if the status of the audit is
-   * unreadable.
+   * database's clock. 0 if no such audit is known.
    */
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;
@@ -40,8 +38,8 @@ export interface Auditor {
 }
 
 /**
- * The auditor remembers the `step` of the audit state that it last read. If somebody puts an
- * earlier state back into the database to hide a fault, the auditor reports this as a fault.
+ * The auditor remembers the last `step` that it read. If somebody puts back an earlier state of the
+ * audit to hide a fault, the auditor reports a fault.
  */
 export function createAuditor(deps: Auditing): Auditor {
   const { store, logger } = deps;
@@ -53,6 +51,7 @@ export function createAuditor(deps: Auditing): Auditor {
     try {
       status = await readLedgerAudit(store, last?.step ?? null);
     } catch (error) {
+      // The other metrics keep their values.
       deps.setLedgerFaults(Number.NaN);
       deps.setLedgerAuditFailed(1);
       throw error;

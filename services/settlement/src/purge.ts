@@ -24,7 +24,7 @@ const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
  * Deletes the personal data of submissions that ended at least `retentionDays` ago (CONTRACT 5).
- * Passes may overlap. Throws at its end if a submission could not be purged; later passes retry it.
+ * Throws at the end if a purge failed; later passes retry it.
  */
 export async function purge({
   store,
@@ -39,6 +39,7 @@ export async function purge({
   for (let page = 0; page < pagesMax; page += 1) {
     const found = await findExpired(store, { retentionDays, after, limit: pageMax });
     after = found.next;
+    // Passes may overlap, because `purgeExpired` skips submissions that another pass has locked.
     const done = await reconcileTogether(store, expired, found.candidates, (ids) =>
       purgeExpired(store, ids),
     );

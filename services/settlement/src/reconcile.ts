@@ -151,9 +151,8 @@ function logReconciled(
 }
 
 /**
- * Notifies the dispatchers over the bus that the submission failed, so that they send `cancel` to
- * its node. A lost message does no harm, because the node's next `start` or `usage` is also
- * answered with `cancel` (CONTRACT 7).
+ * Asks the dispatchers over the bus to send `cancel` to the node. A lost message does no harm: the
+ * node's next `start` or `usage` also gets `cancel` (CONTRACT 7).
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

@@ -36,8 +36,8 @@ export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * Drops old partitions of usage reports, deliveries and attempts, then deletes old events. Keeps
- * those that are still needed (decision 36). Throws if some could not be dropped or deleted.
+ * Drops old partitions and deletes old events, except those that are still needed (decision 36).
+ * Throws if some could not be dropped or deleted.
  */
 export async function retain(deps: RetentionDeps): Promise<void> {
   const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;

@@ -32,8 +32,7 @@ export interface AccountMemory {
   nextPollMs: number;
   /**
    * The last result that `remember` got for each signature: true if the transaction was read or has
-   * failed on Solana, false if `noteUnread` recorded the signature. Keeps the last `rememberedMax`
-   * signatures.
+   * failed on Solana, false if `noteUnread` recorded the signature.
    */
   readonly remembered: Map<string, boolean>;
 }
@@ -50,9 +49,8 @@ export function newAccountMemory(): AccountMemory {
 }
 
 /**
- * Creates the cursor of a token account. The cursor normally begins at the newest signature. If an
- * intent of the account is open, the cursor begins up to one page earlier, because this page may
- * contain the payment.
+ * Creates the cursor of a token account: at the newest signature, or up to one page earlier if an
+ * intent of the account is open.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -68,15 +66,15 @@ export async function startCursor(
   const watched = await findWatchedAccounts(store);
   const isOpen = watched.some((one) => one.tokenAccount === tokenAccount && one.isOpen);
   const isWhole = entries.length < firstPageMax;
+  // The page may contain the payment of an open intent.
   const start = isOpen ? (isWhole ? undefined : entries.at(-1)) : entries[0];
   const { signature = null, slot = 0 } = start ?? {};
   await openCursor(store, lease.epoch, { tokenAccount, mint, signature, slot });
 }
 
 /**
- * If `memory.backlog` is empty, fills it from a new list. Then reads at most `most.reads`
- * signatures of the backlog. Stores `memory.listedAt` in Postgres when the whole backlog is read,
- * unless the list was incomplete or cut.
+ * Reads at most `most.reads` signatures of `memory.backlog`. If the backlog is empty, fills the
+ * backlog from a new list first.
  */
 export async function pollAccount(
   deps: WatcherDeps,
@@ -104,6 +102,8 @@ export async function pollAccount(
     ];
   }
   await readBacklog(deps, lease, watched, account, memory, most.reads);
+  // `noteListed` allows intents to be closed, so the whole list must have been read before
+  // (decision 32).
   if (memory.backlog.length > 0 || !memory.isComplete || memory.isCut) return;
   await noteListed(deps.store, lease.epoch, { tokenAccount, at: memory.listedAt });
 }

@@ -24,8 +24,7 @@ const monotonicMs = (): number => systemClock.monotonicMs();
 
 /**
  * Starts the watcher if the rail is on. Throws `CannotStart` for a wrong setting (CONTRACT 8). The
- * returned function returns the reason why no payment is credited, or null if it knows no such
- * reason.
+ * returned function returns the watcher's `problem`, or null.
  */
 export async function startSolana(
   config: SettlementConfig,

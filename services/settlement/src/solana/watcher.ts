@@ -185,9 +185,8 @@ function withConfigured(
 }
 
 /**
- * Checks the terms of the rail (CONTRACT 8): genesis hash, mint and recipient. After the first
- * success, checks only the genesis hash. Returns false if a term is refused. Throws
- * `RpcUnavailable` if the server does not answer.
+ * Checks the terms of the rail (CONTRACT 8). Returns false if a term is refused. Throws
+ * `RpcUnavailable` if the server gives no usable answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;

@@ -63,8 +63,7 @@ export async function makeAttempt(
 
 /**
  * Records an attempt that was made. Returns the delay of the retry in milliseconds, or null if this
- * attempt leads to no retry. If `recordMade` throws, the claim expires and the attempt counts as
- * made.
+ * attempt leads to no retry.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;

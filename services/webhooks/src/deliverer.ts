@@ -144,9 +144,8 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // The record of a 410 disables the URL. After a 410, the endpoint gets its capacity back only
-    // when the write of this record has ended. Otherwise one more request could be sent to this
-    // URL.
+    // After a 410, the endpoint gets its capacity back only when `recordMade`, which disables the
+    // URL, has ended. Otherwise one more request could be sent to the URL.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {

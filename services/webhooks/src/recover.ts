@@ -34,9 +34,8 @@ const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
- * Returns the function for one pass. A pass wakes endpoints with due deliveries, and ends
- * deliveries 72 hours after their round began (CONTRACT 6). It throws if it cannot end a delivery.
- * It works without Redis.
+ * The returned function wakes endpoints with due deliveries, and ends deliveries 72 hours after
+ * their round began (CONTRACT 6). It throws if it cannot end a delivery.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
@@ -45,6 +44,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
   let afterAged: CandidateCursor | null = null;
 
   return async function recover(): Promise<void> {
+    // Only this step uses Redis. It does not throw, so a pass also works without Redis.
     await followPause();
     // Waking comes before `endAged`, because it is more urgent, and because an error of `endAged`
     // would prevent it.

@@ -18,8 +18,7 @@ export interface BrowserDemoPlace {
 
 /**
  * Runs the demo submission in a real browser. Returns the URL of the demo employer's page, or
- * undefined if no application has arrived there. Prints a failure of the demo instead of throwing
- * it, unless the stack is closing.
+ * undefined if no application has arrived there.
  */
 export async function runBrowserDemo(
   demo: Omit<Demo, 'application'>,
@@ -46,6 +45,7 @@ export async function runBrowserDemo(
       await node.stop();
     }
   } catch (error) {
+    // The launch continues after a failed demo. While the stack closes, the error ends the launch.
     if (place.closer.isClosing) throw error;
     progress.print(`    The demo in the browser failed. ${describe(error)}`);
   }

@@ -25,8 +25,8 @@ interface Way {
 }
 
 /**
- * While the demo runs, this node is usually the whole fleet. With a single slot, the demo's own
- * submission would make such a fleet fully busy, and surge would raise prices (CONTRACT 4).
+ * While the demo runs, this node is usually the whole fleet. With one slot, the fleet would be
+ * fully busy, and surge would raise the prices (CONTRACT 4).
  */
 const slots = 4;
 
@@ -78,11 +78,7 @@ export async function startBrowserNode(place: BrowserNodePlace): Promise<Browser
   );
 }
 
-/**
- * Returns the ways to run the browser on this machine, the safest first. The last way is without
- * the browser's sandbox. The risk is small, because the browser opens only the demo employer's
- * page.
- */
+/** Returns the ways to run the browser on this machine, the safest first. */
 function ways(): Way[] {
   const prefix = unprivileged();
   const inSandbox = {
@@ -93,6 +89,7 @@ function ways(): Way[] {
         ? 'in its sandbox'
         : 'in its sandbox, and without the privileges of root',
   };
+  // Without the sandbox the risk is small, because the browser opens only the demo employer's page.
   const without = {
     prefix: prefix ?? [],
     args: ['--no-browser-sandbox'],

@@ -20,13 +20,13 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Downloads the packages and their dependencies, except those installed on this machine. Unpacks
- * them into a temporary directory, calls `finish` with this directory, and renames it to `dir`.
- * Throws CommandError if a command fails.
+ * Downloads the packages and their dependencies, except installed ones, and unpacks them into
+ * `dir`. Throws CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,
   packages: readonly string[],
+  /** Called with the temporary directory of the unpacked files, before it is renamed to `dir`. */
   finish: (unpacked: string) => void = () => {},
 ): Promise<void> {
   await unpack(dir, finish, (work) => download(work, packages));
@@ -59,8 +59,7 @@ async function unpack(
 
 /**
  * Like `fetchPackages`, but downloads exactly `packages`, and from the Debian release `release`.
- * Derives its package source from this machine's source for Debian 12. Throws if that source is
- * missing or a command fails.
+ * Also throws if `sourcesFile` has no entry for Debian 12.
  */
 export async function fetchFromRelease(
   dir: string,
@@ -127,10 +126,7 @@ function aptWith(work: string): string[] {
   return ['apt-get', ...options, '-qq'];
 }
 
-/**
- * Returns the environment variable with which programs that are unpacked in `dir` find their
- * libraries. It lists the directories `usr/lib/*-linux-gnu` and their direct subdirectories.
- */
+/** Returns the environment variable with which programs unpacked in `dir` find their libraries. */
 export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');
   const own = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));

@@ -11,8 +11,8 @@ export interface LogFile {
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
- * Opens `<name>.log` and empties it. When it reaches `logBytesMax`, it is renamed to `<name>.1.log`
- * and replaces an earlier file of that name. The log then continues in a new `<name>.log`.
+ * Opens and empties `<name>.log`. When the file reaches `logBytesMax`, it is renamed to
+ * `<name>.1.log`, and a new `<name>.log` begins.
  */
 export function openLogFile(dir: string, name: string): LogFile {
   mkdirSync(dir, { recursive: true });

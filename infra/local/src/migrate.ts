@@ -18,8 +18,8 @@ export interface Migration {
  * if that is due.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
-  // `--raise-floor` also applies migrations that earlier builds do not work with. This is safe if
-  // `isAlone`: no build uses the database yet, because the services of this stack start later.
+  // `--raise-floor` also applies migrations that earlier builds do not work with. If `isAlone`,
+  // this is safe, because this stack starts its services later.
   const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
   const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));

@@ -8,8 +8,8 @@ export interface Progress {
 }
 
 /**
- * The smallest width, in columns, at which a terminal gets the live display of progress. A narrower
- * terminal gets plain lines. So does a terminal of unknown width, because it reports 0.
+ * A terminal with fewer columns gets plain lines instead of the live display. A terminal of unknown
+ * width reports 0 columns.
  */
 const columnsMin = 40;
 

@@ -12,9 +12,8 @@ export interface PrometheusPrograms {
 }
 
 /**
- * Finds Prometheus and promtool on the PATH or in an earlier download. Otherwise calls `onFetch`
- * and downloads Debian's package. In this case, throws StartError if `apt-get` or `dpkg-deb` is
- * missing, and CommandError if the download fails.
+ * Finds Prometheus and promtool, or calls `onFetch` and downloads both. Throws StartError if the
+ * download is not possible, and CommandError if the download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},
@@ -43,9 +42,8 @@ export async function prometheusPrograms(
 }
 
 /**
- * Replaces each broken symbolic link in `dir` with a link to the entry of the same name in
- * /usr/share/javascript. A link is broken if apt did not download its target, because that package
- * is installed.
+ * Replaces each broken link in `dir` with a link into /usr/share/javascript. A link is broken if
+ * apt did not download its target, because the target is installed.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -81,9 +81,8 @@ function logTail(file: string): string {
 }
 
 /**
- * Runs `start` until it succeeds. After `attemptsMax` failures, throws the last error. `start` must
- * take a new port each time, because another program may take a free port before the server listens
- * on it.
+ * Runs `start` until it succeeds, or throws the last error after `attemptsMax` failures. Each run
+ * must use a new port, because another program may take a free port first.
  */
 export async function withRetries<T>(attemptsMax: number, start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -29,8 +29,7 @@ function bound(): { readonly signal: AbortSignal } {
 
 /**
  * Starts a local Solana chain in a separate process. Throws StartError if the chain does not become
- * ready, and another error if it does not send its terms (`rpcUrl`, `recipient` and `mint`) within
- * `answerBoundMs`.
+ * ready, and another error if its terms do not arrive in time.
  */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();

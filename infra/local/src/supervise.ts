@@ -23,13 +23,13 @@ const watchOptions = ['--watch', '--watch-preserve-output'];
 const watchLine = /^(Restarting|Failed running) /;
 
 /**
- * Starts a process. If it ends unexpectedly, restarts it on the same ports, with the variables from
- * `samePorts`. Returns the ready line of the first start. Throws StartError if the first start
- * fails.
+ * Starts a process, and restarts it if it ends before `closer` closes. Returns the ready line of
+ * the first start, or throws StartError if that start fails.
  */
 export async function supervise(
   command: ServiceCommand,
   supervision: Supervision,
+  /** Returns the environment variables with which a restart uses the ports of the first start. */
   samePorts: (ready: ReadyLine) => NodeJS.ProcessEnv = () => ({}),
 ): Promise<ReadyLine> {
   const { logsDir, closer, report, giveUp, isWatching } = supervision;

@@ -152,8 +152,8 @@ function send(response: ServerResponse, answer: WebhookAnswer): void {
 }
 
 /**
- * Verifies an attempt as a tenant would. Throws if the signature is wrong, or if the timestamp
- * differs from the current time by more than five minutes. `anyTime` allows every timestamp.
+ * Throws if the signature is wrong, or if the timestamp differs from the current time by more than
+ * five minutes. `anyTime` allows every timestamp.
  */
 export function verifyWebhook(
   webhook: ReceivedWebhook,

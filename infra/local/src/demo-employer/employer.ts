@@ -93,8 +93,8 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     `localhost:${address.port}`,
   ]);
   /**
-   * True if the host is one of the employer's, and the origin is missing or names the same host. A
-   * page of another web site must not read or post applications through a visitor's browser.
+   * True if `host` is one of `ownNames`, and `origin` is missing or names the same host over HTTP.
+   * A page of another web site must not read or post applications.
    */
   const isAllowed = ({ host = '', origin }: IncomingMessage['headers']) =>
     ownNames.has(host) && (origin === undefined || origin === `http://${host}`);

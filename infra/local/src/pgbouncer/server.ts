@@ -24,9 +24,8 @@ export interface PgbouncerOptions {
 const portAttemptsMax = 3;
 
 /**
- * Starts PgBouncer in transaction mode on 127.0.0.1, in front of all databases of the Postgres
- * server in `databaseUrl`. Throws StartError if `pgbouncerBinary` does, or if PgBouncer would run as
- * root.
+ * Starts PgBouncer in transaction mode on 127.0.0.1, in front of a Postgres server. Throws
+ * StartError if `pgbouncerBinary` does, or if PgBouncer would run as root.
  */
 export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
   const binary = await pgbouncerBinary(options.onFetch);
@@ -75,6 +74,7 @@ function writeConfiguration(
   };
   const configFile = path.join(dir, 'pgbouncer.ini');
   const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}`);
+  // With `*`, clients reach every database of the Postgres server.
   const databases = `* = host=${hostname} port=${serverPort}`;
   writeFileSync(configFile, ['[databases]', databases, '[pgbouncer]', ...text, ''].join('\n'), {
     mode: 0o600,

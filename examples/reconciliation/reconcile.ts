@@ -1,6 +1,6 @@
 /**
- * Compares your own records with the submissions and the account statement of the last 24 hours, or
- * of the last `HOURS` hours. Prints each difference, and exits with 1 if there is one.
+ * Compares your records with the submissions and the account statement of the last `HOURS` hours
+ * (default 24). Prints each difference, and exits with 1 if there is one.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@svc/client';

@@ -30,8 +30,7 @@ export default defineConfig({
           ],
           exclude: [...configDefaults.exclude, ...replaceModules],
           // The files of a worker share its process, which saves half a second of CPU for each
-          // file. A file must therefore close what it opens. A file that leaves a stack, a webhook
-          // receiver or a scripted node open fails (file-setup.ts).
+          // file. Each file must therefore close what it opens (file-setup.ts).
           isolate: false,
         },
       },

@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { type AlertCase, alertCases } from './cases.ts';
 
 const shortMinutes = 25;
+// With shorter steps, promtool would need minutes for each simulated day.
 const longStepMinutes = 30;
 
 export interface PromtoolTests {
@@ -11,8 +12,8 @@ export interface PromtoolTests {
 }
 
 /**
- * Returns two files of tests. The second has the tests that simulate more than two hours, in steps
- * of 30 minutes. With shorter steps, promtool would need minutes for each simulated day.
+ * Returns two files of tests. The second has the tests that simulate more than two hours, in longer
+ * steps.
  */
 export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
   const cases = Object.entries(alertCases).flatMap(([alert, some]) =>

@@ -20,8 +20,8 @@ function definitionOf(series: string): MetricDefinition | undefined {
 }
 
 /**
- * Finds metrics and labels that a query names although they do not exist. This check is necessary
- * because promtool accepts such a query. `recorded` has the names of the recording rules.
+ * Finds metrics and labels of a query that do not exist, because promtool accepts such a query.
+ * `recorded` has the names of the recording rules.
  */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {
   const faults: string[] = [];

@@ -14,9 +14,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /**
- * Checks that rules of .dependency-cruiser.mjs refuse the imports in `forbiddenImports`. The rules
- * run on a temporary workspace with the real manifests, stub sources, and one file for each of
- * these imports.
+ * Checks that rules of .dependency-cruiser.mjs refuse `forbiddenImports`. The rules run on a
+ * temporary workspace with the real manifests and stub sources.
  */
 
 interface ForbiddenImport {

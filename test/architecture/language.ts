@@ -14,7 +14,7 @@ export interface Offence extends Prose {
   readonly found: string;
 }
 
-const commentCharactersMax = 240;
+const commentCharactersMax = 180;
 const sentenceWordsMax = 32;
 
 /**

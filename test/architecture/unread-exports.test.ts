@@ -5,12 +5,12 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Checks that product code reads every exported value, except the `oracles` below. Types are not
- * checked. Tests do not count as readers, unlike in `pnpm unused`. `packages/client` and the
- * testkit are left out.
+ * Checks that product code reads every exported value, except the `oracles` below. Tests do not
+ * count as readers, unlike in `pnpm unused`.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
+// This configuration leaves out `packages/client` and the testkit.
 const configuration = 'test/architecture/knip.product.json';
 
 /**
@@ -60,6 +60,7 @@ interface KnipReport {
 function unreadIn(cwd: string): string[] {
   const { stdout, stderr } = spawnSync(
     path.join(checkoutDir, 'node_modules/.bin/knip'),
+    // `exports` means exported values. Types are not checked.
     ['--config', configuration, '--include', 'exports,files', '--reporter', 'json'],
     { cwd, encoding: 'utf8' },
   );

@@ -13,8 +13,7 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
 }
 
 /**
- * CPU-seconds of the model. A process handles all `inFlight` submissions that it has in flight as
- * one batch, so 1,000 submissions cost `perThousandSubmissions + perThousandBatches ÷ inFlight`.
+ * CPU-seconds of the model, in which a process handles all its submissions in flight as one batch.
  */
 export interface Cost {
   readonly perThousandSubmissions: number;
@@ -35,6 +34,7 @@ export interface CostPoint {
  * Returns the cost that fits two measured loads exactly. In both, one process of each service ran.
  */
 export function fitCost(many: CostPoint, few: CostPoint): Cost {
+  // For each load, the cost is `perThousandSubmissions + perThousandBatches ÷ inFlight`.
   const perThousandBatches =
     (few.cpuSecondsPerThousand - many.cpuSecondsPerThousand) /
     (1 / few.inFlight - 1 / many.inFlight);
@@ -50,10 +50,7 @@ export function costOf(cost: Cost, inFlightInAll: number, processes: number): nu
   return cost.perThousandSubmissions + (cost.perThousandBatches * processes) / inFlightInAll;
 }
 
-/**
- * The costs of a creation and of a whole life, from docs/lab/performance.md. `inFlight: 22` is
- * computed from "whole life at half load": the rate of 357 a second times the median of 61 ms.
- */
+/** The costs of a creation and of a whole life, from docs/lab/performance.md. */
 export const costs = {
   created: fitCost(
     { inFlight: 64, cpuSecondsPerThousand: 0.83 },
@@ -61,6 +58,7 @@ export const costs = {
   ),
   life: fitCost(
     { inFlight: 64, cpuSecondsPerThousand: 2.4 },
+    // From "whole life at half load": 357 a second × a median of 61 ms ≈ 22 in flight.
     { inFlight: 22, cpuSecondsPerThousand: 4.95 },
   ),
 } as const;

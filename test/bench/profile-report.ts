@@ -63,8 +63,7 @@ function addCosts(costs: Map<string, number>, { nodes, samples, timeDeltas }: Pr
 
 /**
  * Names the innermost product function on the call stack and, if there is one, the innermost npm
- * package that it called. Without a product function, names the innermost npm package, or else the
- * function of `leaf`.
+ * package that it called.
  */
 function nameOf(leaf: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): string {
   let dependency: string | undefined;
@@ -77,6 +76,7 @@ function nameOf(leaf: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): s
     const place = `${functionName || '(anonymous)'} ${own}:${lineNumber + 1}`;
     return dependency === undefined ? place : `${place}, in ${dependency}`;
   }
+  // Without a product function: the innermost npm package, or else the function of `leaf`.
   const { functionName, url } = leaf.callFrame;
   return dependency ?? `${functionName || '(anonymous)'} ${url}`.trim();
 }

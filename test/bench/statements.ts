@@ -12,15 +12,15 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * `pnpm bench:statements [--seconds 6]` measures the SQL statements of whole lives: the time, the
- * calls and the bytes of WAL of each. It also measures the commits and WAL flushes of a life.
+ * `pnpm bench:statements [--seconds 6]` measures each SQL statement of whole lives: its time, calls
+ * and bytes of WAL. The command also counts commits and WAL flushes.
  */
 
 const shownMax = 24;
 const labelLength = 64;
 /**
  * The names of the statements that the service sends for a submission. `part` matches the text of
- * the statement. For any other statement, the report shows the first characters of its text.
+ * the statement.
  */
 const names: readonly (readonly [part: RegExp, name: string])[] = [
   [/^WITH RECURSIVE checked/, 'hold'],

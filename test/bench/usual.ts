@@ -185,8 +185,8 @@ class Usual {
 }
 
 /**
- * Without `--against`, returns `figures`. With `--against`, returns a function that gives no
- * figures: most goals are ratios to the baseline, and another checkout takes the baseline's place.
+ * Without `--against`, returns `figures`. With `--against`, the returned function gives no figures:
+ * another checkout replaces the baseline, which most goals need.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();

@@ -51,11 +51,12 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * The node completes all jobs except those with `sandbox.slow`. It reports usage for these, because
- * their leases would otherwise end during long tests, and the service would quarantine the node.
+ * The node completes all jobs except those with `sandbox.slow`. For these jobs, the node reports
+ * usage but no outcome.
  */
 function completeAllButSlow(): void {
   const slow = new Set<string>();
+  // Usage renews the leases. If leases ended, the service would quarantine the node.
   reporting = setInterval(() => {
     actions += 1;
     for (const submissionId of slow) node.send({ type: 'usage', submissionId, usage: { actions } });

@@ -12,8 +12,8 @@ import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
 /**
- * The endpoints of CONTRACT 5 and 12: lists, the account statement, settings, deliveries, purchases
- * by operators, keys, the audit list and webhook endpoints. Also the rate limit (CONTRACT 2).
+ * Endpoints of CONTRACT 5 and 12, such as lists, settings, keys and webhook endpoints. Also the
+ * rate limit (CONTRACT 2).
  */
 
 let whole: WholeStack;

@@ -190,10 +190,7 @@ async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Pro
   return Math.max(median, plainMsMin);
 }
 
-/**
- * Expects that each worst case costs at most `ratioMax` times as much as a plain request. One
- * sample within this limit is enough, because other work of the gateway only adds to a sample.
- */
+/** Expects that each worst case costs at most `ratioMax` times as much as a plain request. */
 async function expectNotTooDear(
   operation: Operation,
   plain: Partial<WorstCase>,
@@ -203,6 +200,7 @@ async function expectNotTooDear(
   const found: string[] = [];
   for (const worst of cases) {
     let leastMs = Infinity;
+    // One sample within the limit is enough: other work of the gateway only adds to a sample.
     for (let sample = 0; sample < samplesMax && leastMs > ratioMax * plainMs; sample += 1) {
       leastMs = Math.min(leastMs, await costMs(operation, worst));
     }

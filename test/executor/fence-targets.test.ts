@@ -40,14 +40,14 @@ interface Site {
   readonly page: Awaited<ReturnType<TestBrowser['open']>>;
   readonly fence: SubmitFence;
   readonly proxy: EgressProxy;
+  /** The requests that arrived, except GET, each as `METHOD host/path`. */
   readonly posted: readonly string[];
   readonly abort: AbortController;
 }
 
 /**
- * Opens a page that has a frame of another host. Arms the fence, which aborts each POST with
- * `/apply` in its URL until `fence.submit` is called. `posted` collects each request that arrives
- * and is not a GET.
+ * Opens a page with a frame of another host, and arms the fence. Until `fence.submit` is called,
+ * the fence aborts each POST with `/apply` in its URL.
  */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];

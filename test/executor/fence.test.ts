@@ -30,9 +30,8 @@ test.each(Object.entries(namedTrials))('the fence holds in the trial %s', async 
 });
 
 /**
- * The answer is cut after these numbers of bytes. Without TLS, the first four cuts are in the head
- * or the body of the answer. The last number exceeds the whole answer. `fence/main.ts` cuts at
- * every byte.
+ * The numbers of bytes after which the answer is cut. Without TLS, only the last number exceeds the
+ * length of the answer.
  */
 const answerCuts = [1, 40, 120, 160, 1_000];
 /**

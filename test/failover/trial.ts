@@ -70,9 +70,8 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
 }
 
 /**
- * The milliseconds from the promotion of a server to the first answer that reports a new
- * submission. Only requests after the promotion count. Undefined if no server was promoted, or no
- * such answer came.
+ * The milliseconds from `promotedMs` until a request that began afterwards is answered with a new
+ * submission. Undefined without `promotedMs` or without such an answer.
  */
 export function nextCreationMs(
   history: History,

@@ -17,8 +17,8 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * The step by which the clock advances. It is longer than the lease, the start deadline, the claim
- * of a webhook attempt, and each retry delay of a webhook (`backoffSeconds` in world/world.ts).
+ * The clock advances by this step. The step exceeds the lease, the start deadline, the claim of a
+ * webhook attempt, and each of `backoffSeconds` (world/world.ts).
  */
 const moveByMs = 61_000;
 

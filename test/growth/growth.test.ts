@@ -6,8 +6,8 @@ import { describeYear, judge } from './report.ts';
 import { liveMonths } from './year.ts';
 
 /**
- * Only the long run, `pnpm growth`, judges the bytes of the tables and the times of the locks. The
- * short run cannot, because its tables have too few pages and the machine may be busy.
+ * Only the long run (`pnpm growth`) judges table bytes and lock times. In the short run, tables
+ * have too few pages, and the machine may be busy.
  */
 const months = process.env['GROWTH_MONTHS'];
 const isLong = months !== undefined;

@@ -2,8 +2,8 @@ export interface GuideBlock {
   /** `sh`, `ts`, `python` or `json`. */
   readonly language: string;
   /**
-   * The text after the language in the first line of the block: `file=NAME` or empty. For a JSON
-   * block, it is the name of its schema in `/openapi.json`, or `webhook` for the body of a webhook.
+   * The text after the language: `file=NAME` or empty. For JSON, the name of the schema in
+   * `/openapi.json`, or `webhook` for the body of a webhook.
    */
   readonly attribute: string;
   readonly code: string;

@@ -49,9 +49,8 @@ function locate(npm: string): string | undefined {
 }
 
 /**
- * Copies an example into `dir` and returns the folder of the copy. `npm` is the name of a package
- * that the example needs. If this package is installed, the copy gets a link to it. `@svc/client`
- * must be installed in `dir`.
+ * Copies an example into `dir`, where `@svc/client` must be installed, and returns the copy's
+ * folder. Links the package `npm` into the copy if this package is installed.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

@@ -13,12 +13,12 @@ import { send } from '../support/wire.ts';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
 /**
- * A running stack in which the guides are tried. Its only node fails jobs with the `atsType`
- * `sandbox.fail`, reports no outcome of jobs with `sandbox.slow`, and completes all other jobs. The
- * TypeScript client is installed in `dir`.
+ * A running stack in which the guides are tried. Its only node accepts all offers, and reports the
+ * outcomes of `outcomeOf`.
  */
 export interface GuideWorld {
   readonly stack: TestStack;
+  /** The TypeScript client is installed in this directory. */
   readonly dir: string;
   signUp(): Promise<TenantCredentials>;
   close(): Promise<void>;
@@ -74,6 +74,7 @@ export async function openGuideWorld(): Promise<GuideWorld> {
 }
 
 function outcomeOf(behaviour: string | undefined): ScriptedOutcome | undefined {
+  // The node reports no outcome.
   if (behaviour === 'sandbox.slow') return undefined;
   if (behaviour === 'sandbox.fail') return { failed: { code: 'captcha', message: 'A captcha.' } };
   return { completed: {} };

@@ -11,9 +11,8 @@ import {
 } from './history.ts';
 import { lineTimes, type LineTimes } from './line-times.ts';
 
-// Each row of an account has a sequence number in the ledger. The order of these numbers is the
-// order in which the rows are written. The checker uses this order, and does not search for other
-// possible orders.
+// The ledger numbers the rows of an account in the order in which they are written. The checker
+// uses this order, and does not search for other possible orders.
 
 /**
  * Checks that the ledger's rows agree with each other, with real time and with the figures that

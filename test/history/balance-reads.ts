@@ -2,9 +2,8 @@ import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
 /**
- * Gives each read of a balance a position between the rows of the ledger. Returns a violation for
- * each read for which no position is possible. Returns no violation if and only if at least one
- * choice of positions fits all reads.
+ * Gives each read a position in the ledger, or else a violation. Returns no violation if and only
+ * if some choice of positions fits all reads.
  */
 export function explainReads(
   lines: readonly LineRecord[],
@@ -51,8 +50,8 @@ function figures(balance: bigint, held: bigint): string {
 }
 
 /**
- * Maps each pair of balance and held credits to the positions in the ledger at which a read may
- * see the pair. Position i is the place after the first i rows. The lowest position comes first.
+ * Maps each pair of balance and held credits to the positions in the ledger at which a read may see
+ * the pair. The lowest position comes first.
  */
 function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
   const positions = new Map([[figures(0n, 0n), [0]]]);

@@ -11,9 +11,8 @@ import {
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
 /**
- * Checks that an event reaches only URLs that can have been in force between its cause and its
- * arrival. Also checks that the end of a submission has at most one event, and that this event
- * arrives if the tenant keeps a URL (CONTRACT 6).
+ * Checks which URLs events reach. Also checks that the end of a submission has at most one event,
+ * which arrives if the tenant keeps a URL (CONTRACT 6).
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');

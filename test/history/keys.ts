@@ -37,9 +37,8 @@ function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
 }
 
 /**
- * A submission that certainly had the key. In whatever order the requests took effect, it had the
- * key from `latestBirthMs` to `earliestDeathMs`. This interval is empty if `earliestDeathMs` is the
- * earlier one.
+ * A submission that certainly had the key, from `latestBirthMs` to `earliestDeathMs`. If
+ * `earliestDeathMs` is earlier, this interval is empty.
  */
 interface Holder {
   readonly submissionId: string;
@@ -180,9 +179,8 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // Each of these answers is a refusal of `one`. If `one` nevertheless created a submission, the
-    // submission was rejected before the answer. So `one` can have had the key only before its
-    // answer.
+    // These answers refuse `one`: any submission that `one` created was rejected before the answer.
+    // So `one` cannot have the key after its answer.
     case 'conflict':
     case 'taken':
     case 'refused':

@@ -13,8 +13,8 @@ export interface LineTimes {
 const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY };
 
 /**
- * Returns a function that finds the earliest and the latest time at which a row of the ledger can
- * have been written. It uses the observations of the row, and those of its submission or grant.
+ * Returns a function that finds the `LineTimes` of a row, from the observations of the row and of
+ * its submission or grant.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

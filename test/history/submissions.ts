@@ -37,9 +37,8 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // A gateway answers a creation with success only after a node has accepted the submission. A
-      // creation directly in the store has no such answer, so it does not show that a node has
-      // accepted.
+      // A gateway answers a creation with success only after a node has accepted. A creation
+      // directly in the store has no such answer, and waits for no node.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')
@@ -93,9 +92,8 @@ function reversals(seen: readonly StatusRecord[]): string[] {
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
   let highest: StatusRecord | undefined;
   let next = 0;
-  // A `reached` observation may show a status that the submission has already left, so its rank may
-  // be lower than that of an earlier observation. Therefore the loop checks only the `is`
-  // observations.
+  // A `reached` observation may show a status that the submission has already left. So the loop
+  // checks only the rank of `is` observations.
   const now = seen.filter(({ how }) => how === 'is');
   for (const one of now.toSorted((a, b) => a.beginMs - b.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {

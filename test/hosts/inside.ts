@@ -6,7 +6,7 @@ import { bounds, runHosts } from './trial.ts';
 
 /**
  * `node inside.ts PID ARGUMENTS`: the trial, which `pnpm hosts` starts in the network namespace of
- * the tenants. `PID` is the process id of `pnpm hosts`. The names of the namespaces contain it.
+ * the tenants. `PID` is the process id of `pnpm hosts`.
  */
 endEarlyInOrder();
 

@@ -14,9 +14,8 @@ import { serversOf } from './servers.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /**
- * The longest times until `/ready` gives the correct answer: `notReadyMsMax` after a cut,
- * `readyMsMax` after a heal. A heal needs more, because TCP may take 13 s to repeat a packet after
- * a cut of 20 s, and then a check takes up to 2 s.
+ * The longest times until `/ready` is correct after a cut and after a heal. TCP may take 13 s to
+ * repeat a packet after a cut of 20 s ends, and then a check takes up to 2 s.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 

@@ -24,8 +24,8 @@ if [ -d /sys/fs/cgroup/unified ]; then
 fi
 `;
 /**
- * Mounts an empty /run for `run.ts`, so its networks are separate from those of this machine.
- * podman keeps the addresses of all networks below /run, and has no option for another directory.
+ * Separates the networks of `run.ts` from those of this machine. podman keeps the addresses of all
+ * networks below /run, and has no option for another directory.
  */
 const emptyRun = 'mount -t tmpfs none /run';
 

@@ -6,9 +6,8 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave`: executes the runs that the options select. If a run has a violation, prints
- * the end of the run's trace, and starts no more runs unless `keep-going` is set. At the end,
- * prints the verdict. Resolves with the exit code.
+ * `pnpm interleave`: executes the runs that the options select, then prints the verdict. Resolves
+ * with the exit code, which is 1 after a violation.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -22,6 +21,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       hashes: { type: 'boolean', default: false },
       // Also prints the traces of the runs without a violation.
       trace: { type: 'boolean', default: false },
+      // Does not stop after a run with a violation.
       'keep-going': { type: 'boolean', default: false },
       postgres: { type: 'string' },
       service: { type: 'string' },

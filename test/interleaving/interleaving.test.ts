@@ -48,8 +48,8 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
 });
 
 /**
- * The most seeds that are tried for one bug. The first is the bug's seed in the catalogue. It may
- * no longer find the bug after a change of the product, so the following seeds are tried too.
+ * The most seeds that are tried for one bug, beginning with its seed in the catalogue. After a
+ * change of the product, that seed may no longer find the bug.
  */
 const searchedRuns = 100;
 

@@ -174,17 +174,18 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by `restSpansMs[turn]`, or by less if an unanswered request or a held event
- * requires it. If less than 1 ms is allowed, releases an event or timer instead. Returns true if
- * the whole span has passed.
+ * Advances the time by at most `restSpansMs[turn]`, or releases an event or timer instead. Returns
+ * true if the whole span has passed.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;
   const span = restSpansMs[Math.min(turn, restSpansMs.length - 1)] ?? 1;
+  // An unanswered request or a held event limits the span.
   const longest = Math.min(
     scheduler.allowanceMs,
     requests.waiting ? spanWhileWaitingMs : Number.POSITIVE_INFINITY,
   );
+  // A held event allows no time to pass, so an event or timer is released instead.
   if (longest < 1 && scheduler.releaseOne({ thaws: true })) return false;
   await passTime(world, Math.max(1, Math.min(span, longest)));
   return span <= longest;

@@ -6,9 +6,8 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * The tests cover runs that are cancelled, and runs whose node or link fails or whose time is over
- * (CONTRACT 7, "Nothing hangs"). Leases and limits follow the database's clock, which the tests
- * advance.
+ * Tests of runs that are cancelled or take too long, or whose node or link fails (CONTRACT 7,
+ * "Nothing hangs"). The tests advance the clock that leases and limits follow.
  */
 let fleet: Fleet;
 

@@ -87,8 +87,7 @@ const secrets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the environment variables that the manifests give to a container. Values of a
- * `secretKeyRef` come from `secrets`. The variables of a `secretRef` are left out. The caller must
+ * Returns the environment variables of a container, without those of a `secretRef`. The caller must
  * remove `dir`, which contains the file of the master key.
  */
 export function environmentOf(
@@ -102,6 +101,7 @@ export function environmentOf(
       ? []
       : Object.entries(named(ofKind<ConfigMap>(manifests, 'ConfigMap'), configMapRef.name).data),
   );
+  // The value of a `secretKeyRef` comes from `secrets`.
   const own = container.env.map(({ name, value }) => [name, value ?? secrets[name] ?? '']);
   const environment: Record<string, string> = Object.fromEntries([...given, ...own]);
   const file = environment['SVC_MASTER_KEY_FILE'] ?? '';

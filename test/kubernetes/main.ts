@@ -7,9 +7,8 @@ import { kubernetesDir, overlays, parseManifests, renderedFile, withHeader } fro
 import { strictComplaints } from './strict.ts';
 
 /**
- * `pnpm manifests [--check]`: builds each overlay with kustomize, checks it with `tsc` and writes
- * it (decision 43). An overlay with complaints is not written. `--check` writes nothing, and also
- * fails if a file is out of date.
+ * `pnpm manifests [--check]`: builds each overlay, and writes it if `tsc` has no complaint
+ * (decision 43). `--check` writes nothing, and also fails if a file is out of date.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const say = (line: string) => void process.stdout.write(`${line}\n`);

@@ -22,9 +22,8 @@ function sourcesHash(): string {
 }
 
 /**
- * Adds a header with a hash of the kustomize sources and a hash of `manifests`. By these hashes, a
- * test finds sources that changed after the last build, and manifests that were edited by hand
- * (decision 43).
+ * Adds a header with hashes of the kustomize sources and of `manifests`. By the hashes, a test
+ * finds a missing build and edits by hand (decision 43).
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;

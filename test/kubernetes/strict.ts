@@ -13,9 +13,8 @@ function packageOf(group: string): string {
 }
 
 /**
- * Checks the manifests with `tsc`, which also finds members that a kind does not have
- * (decision 43). Returns the complaints of `tsc`, the error if `tsc` cannot be started, or an empty
- * text.
+ * Returns the complaints of `tsc` about the manifests, or an empty text. `tsc` also finds members
+ * that a kind does not have (decision 43).
  */
 export async function strictComplaints(manifests: readonly Manifest[]): Promise<string> {
   const scratch = path.join(checkoutDir, '.local');

@@ -36,9 +36,8 @@ export interface Edit {
    */
   readonly reach: number;
   /**
-   * Set only for SQL in TypeScript: the whole unchanged text of the string that contains the
-   * change. In a template, only the literal part around the change, up to the next `${…}` on each
-   * side.
+   * Set only for SQL in TypeScript: the whole unchanged string that contains the change. In a
+   * template, only the literal part around the change, without a `${…}`.
    */
   readonly sql?: string;
 }

@@ -4,9 +4,8 @@ import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
 /**
- * The phases of a run. In `quiet`, `Balancer.open` first scales each service to the usual number.
- * Then no process starts or ends. `rolled` replaces the processes one by one. `scaled` changes
- * their number.
+ * In the phase `quiet`, no process starts or ends after `Balancer.open`. `rolled` replaces the
+ * processes one by one, and `scaled` changes their number.
  */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 

@@ -26,8 +26,8 @@ export interface RolloutReport {
    */
   readonly failedCreations: readonly string[];
   /**
-   * One text for each submission that failed because a node or a service disappeared. Submissions
-   * with the behaviour `faults.lost` are left out, because they fail without a rollout, too.
+   * One text for each submission that failed with one of `lostCodes`, except those that were lost
+   * on purpose (`faults.lost`).
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];

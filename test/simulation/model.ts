@@ -134,9 +134,8 @@ export class Model {
     if (state === 'failed' && chargedMicros !== 0n)
       this.complaints.push(`${id} failed, but was charged`);
     if (state !== 'submitted') return;
-    // In the tier `standard`, the default rate card charges 20 credits, plus 0.5 for each action.
-    // The charge is at least 10 and at most 200 credits. The simulation uses only this tier and
-    // reports only actions.
+    // The charge in micros by the default rate card, in the tier `standard`. The simulation uses
+    // only this tier and reports only actions.
     const due = Math.min(Math.max(20 + actions * 0.5, 10), 200) * 1e6;
     if (chargedMicros !== BigInt(due))
       this.complaints.push(`${id} was charged ${chargedMicros} for ${actions} actions, not ${due}`);

@@ -1,8 +1,8 @@
 import type { TestStack } from '@svc/testkit';
 
 /**
- * Checks with SQL that the money adds up, and that each submitted, failed or cancelled submission
- * has one event of its end. Works at any moment of a run. Returns one text for each violation.
+ * Checks that the money adds up, and that each end that a tenant sees has one event. Works at any
+ * moment of a run and returns one text for each violation.
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
   const violations: string[] = [];

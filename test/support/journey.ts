@@ -52,9 +52,8 @@ export async function startJourney(options: JourneyOptions = {}): Promise<Journe
 }
 
 /**
- * The returned function starts the stack at its first call. Each call returns a journey on this
- * stack with a new tenant. The stack is closed at the end of the file or `describe` block that
- * calls `shareStack`.
+ * Each call of the returned function gives a journey on the same stack, with a new tenant. The
+ * stack is closed after the file or `describe` block that calls `shareStack`.
  */
 export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
   let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;

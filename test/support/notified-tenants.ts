@@ -87,8 +87,8 @@ export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
 }
 
 /**
- * Starts an endpoint on a plain TCP socket. For each chunk of data that arrives, it calls `answer`
- * with the number of chunks so far on all connections. `requests` has the chunks in lower case.
+ * Starts a TCP endpoint that calls `answer` for each chunk of data, with the number of chunks so
+ * far on all connections. `requests` has the chunks in lower case.
  */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();

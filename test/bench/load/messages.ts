@@ -69,15 +69,17 @@ interface OpenResult {
   readonly lateP99Ms: number;
 }
 
+/** In the mode `accept`, the nodes start no submission. */
 export type NodeMode = 'accept' | 'complete' | 'run';
 
-/**
- * The requests to the process of world.ts. In the mode `accept`, the nodes start no submission. The
- * request `release` makes them report a failure of each submission, until the next request `mode`.
- */
+/** The requests to the process of world.ts. */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }
   | { readonly kind: 'mode'; readonly mode: NodeMode }
+  /**
+   * After `release`, the nodes report a failure of each submission that they did not start, until
+   * the next `mode`.
+   */
   | { readonly kind: 'release' | 'count' | 'arrivals' };
 
 export interface LinkTo {

@@ -96,8 +96,8 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * Returns the ratios of the shape whose median ratio is the greatest. It does not take the greatest
- * ratio of each round, because chance raises that ratio above 1 even for equal systems.
+ * Returns the ratios of the shape with the greatest median ratio. The greatest ratio of each round
+ * is not used: chance raises it above 1 even for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

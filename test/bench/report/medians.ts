@@ -2,8 +2,8 @@ import { median } from '../quantile.ts';
 import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /**
- * The median of each figure, computed separately. There are two exceptions. The memory is taken
- * from the last sample. `isAbandoned` is true if it is true in more than half of the samples.
+ * Returns the median of each figure, computed separately. The memory is the exception: it is taken
+ * from the last sample.
  */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));
@@ -45,6 +45,7 @@ export function medianOf(samples: readonly Sample[]): Sample {
             duePerSecond,
             unanswered: ofBacklogs(({ unanswered }) => unanswered),
             unnotified: ofBacklogs(({ unnotified }) => unnotified),
+            // The median of booleans is true if more than half of them are true.
             isAbandoned:
               backlogs.filter(({ isAbandoned }) => isAbandoned).length * 2 > backlogs.length,
             lateP99Ms: ofBacklogs(({ lateP99Ms }) => lateP99Ms),

@@ -1,12 +1,11 @@
 /**
- * SQL that seeds past months. Parameters of `source`:
+ * SQL that seeds past months. `source` takes:
  *
- * - `$1`: tenant ids.
- * - `$2`, `$3`: first and last submission to insert.
- * - `$4`: count of all submissions.
- * - `$5`: first balance of a tenant, micros.
- * - `$6`: count of tenants.
- * - `$7`: now.
+ * - `$1`, `$6`: tenant ids and count
+ * - `$2`, `$3`: first and last `n`
+ * - `$4`: submission total
+ * - `$5`: first balance
+ * - `$7`: now
  */
 
 const holdMicros = 200_000_000;
@@ -31,8 +30,8 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * One row for each submission `n`, counted from 1. `seat` is the index of its tenant. `turn` is the
- * number of earlier submissions of this tenant. `place` is `seat + turn` and decides the state.
+ * One row for each submission `n`. `seat` is the index of its tenant, and `turn` the number of
+ * earlier submissions of this tenant. `place` decides the state.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,

@@ -12,9 +12,8 @@ export interface Seeded {
 }
 
 /**
- * Writes `rows` finished submissions of these tenants, with their ledger entries, events,
- * deliveries and attempts. Call this function before any service starts, because it drops indexes
- * while it writes many rows.
+ * Writes `rows` finished submissions with their ledger entries, events and deliveries. Call this
+ * function before any service starts, because it may drop indexes meanwhile.
  */
 export async function seedSubmissions(
   databaseUrl: string,

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
- * An endpoint that accepts every webhook. `GET` returns the deliveries that arrived since the
- * previous `GET`, as a JSON object. Each member has the id of a delivery as its name, and the Unix
- * ms of its first arrival as its value.
+ * The Unix ms of the first arrival of each delivery since the last `GET`, by the id of the
+ * delivery.
  */
 let arrivals: Record<string, number> = {};
 
+/** An endpoint that accepts every webhook. `GET` returns and clears `arrivals`. */
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
     response.end(JSON.stringify(arrivals));

@@ -5,8 +5,8 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults`: runs jobs in the browser executor, and disturbs most of them at random
- * moments (docs/RELIABILITY.md, "The browser executor"). Prints each violation and a verdict.
+ * `pnpm executor:faults`: disturbs most jobs of the browser executor at random moments, and prints
+ * each violation (docs/RELIABILITY.md, "The browser executor").
  */
 const { values } = parseArgs({
   options: {

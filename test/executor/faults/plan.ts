@@ -14,8 +14,8 @@ type Moment =
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
   /**
-   * After one of the simulated employers of this agent has received an application. An application
-   * of another run counts, too. With a delay of 0, the strike begins before this employer answers.
+   * After an employer of this agent has received an application, even one of another run. With a
+   * delay of 0, the strike begins before this employer answers.
    */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 
@@ -24,9 +24,8 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * After the strike, the agent is restarted and killed again, once for each number. The number is
-   * the milliseconds from the restart to the kill. If the agent gets a link earlier, it is killed
-   * immediately.
+   * For each number, the agent is restarted after the strike and killed again. The kill comes this
+   * many milliseconds later, or as soon as the agent has a link.
    */
   readonly againAfterMs: readonly number[];
   /**

@@ -6,9 +6,8 @@ import { acceptCertificate, launchTestBrowser } from './test-browser.ts';
 import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './trials.ts';
 
 /**
- * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs each of `senders` with each protocol, with and without a cut before the answer, and the
- * trials of `sweep`.
+ * `pnpm executor:fence [--every N] [NAME…]`: runs the named trials. Without a name, runs each of
+ * `senders` with each protocol, and the trials of `sweep`.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

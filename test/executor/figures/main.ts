@@ -3,9 +3,8 @@ import { chromiumBinary } from '@svc/local';
 import { type Figures, measureJob } from './measure.ts';
 
 /**
- * `pnpm executor:figures [--jobs N]`: runs N jobs, and one more that measures the memory. Each job
- * fills in a form of ten questions, with an upload of 200 KB. Checks the figures of the jobs
- * against limits.
+ * `pnpm executor:figures [--jobs N]`: runs N jobs, and one more that measures the memory. Checks
+ * the figures against limits.
  */
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

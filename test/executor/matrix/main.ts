@@ -4,12 +4,12 @@ import { type Cell, cells, notShown, runCell } from './cell.ts';
 
 /**
  * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each possible pair of an ATS
- * and a behaviour, such as `greenhouse success`. With `--only`, runs only the pairs whose names
- * contain TEXT.
+ * and a behaviour. `--only` selects some of the pairs.
  */
 const { values } = parseArgs({
   options: {
     'at-once': { type: 'string', default: '2' },
+    // Runs only the pairs whose names, such as `greenhouse success`, contain this text.
     only: { type: 'string', default: '' },
   },
 });

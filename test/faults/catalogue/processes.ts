@@ -4,6 +4,7 @@ import { type FaultKind, lastingKind, seconds } from './fault.ts';
 
 /** The longest time until a killed process is started again. The actual time is random. */
 export const awayMsMax = 800;
+/** Less than `replayWindowSeconds` (300 s), so signed requests stay valid. */
 const clockOffMs = 4 * 60_000;
 
 export function processOf({ services, nodes }: World, name: string): ControlledProcess {
@@ -56,10 +57,7 @@ const pause: FaultKind = {
   },
 };
 
-/**
- * Sets a wrong clock in one service process, to find code that trusts this clock. Signed requests
- * stay valid, because the clock is wrong by only 4 min and the signature window is 300 s.
- */
+/** Sets a wrong clock in one service process, to find code that trusts this clock. */
 const wrongClock = lastingKind('a wrong clock', 6, (random, { services }) => {
   const name = random.pick(services)?.name;
   if (name === undefined) return undefined;

@@ -11,9 +11,8 @@ import { proxyOf } from './proxies.ts';
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * Postgres stays slow for at least `waysBefore * delayMs`. By the end of this time, submissions are
- * at every step of their life. A second part of the fault, such as a stop of Postgres, begins only
- * after this time.
+ * Postgres stays slow for at least this many times `delayMs`. By then, submissions are at every
+ * step of their life, and a second fault may strike.
  */
 const waysBefore = 8;
 

@@ -64,11 +64,7 @@ function reached(
 
 const lookEveryMs = 200;
 
-/**
- * Records each assignment and each begin that a node logs. Each record gets the time at which the
- * log line is read, because the node's clock may differ from that of `recorder`. `stop` reads the
- * remaining lines.
- */
+/** Records each assignment and each begin that a node logs. `stop` reads the remaining lines. */
 export function followNodes(
   recorder: Recorder,
   nodes: readonly NodeUnderTest[],
@@ -108,6 +104,7 @@ async function readOn(
     const entry: NodeLine = JSON.parse(line);
     const status = frames[entry.what];
     if (status === undefined || !('submissionId' in entry)) continue;
+    // Records the time of the reading, because the node's clock may differ from that of `recorder`.
     recorder.add(reached(entry.submissionId, status, null, 'node', recorder.nowMs()));
   }
   offsets.set(file, offset);

@@ -6,9 +6,8 @@ const gate = `${browser}/fence/gate.ts`;
 const caughtBy = 'pnpm executor:faults';
 
 /**
- * Bugs with which an employer may get an application twice (CONTRACT 10). With some, the agent
- * reports a sent application as not sent, so the tenant repeats it. The submission request is the
- * node's HTTP request that carries the application.
+ * Bugs with which an employer may get an application twice (CONTRACT 10). With some, a sent
+ * application is reported as not sent, so the tenant may repeat it.
  */
 export const submissionBugs: readonly InjectedBug[] = [
   {

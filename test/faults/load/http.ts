@@ -37,9 +37,8 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
 }
 
 /**
- * The timeout of a request without `timeoutMs`. If a creation is still pending 6 s
- * (`dispatchDeadlineMs + dispatchGraceMs`) after its hold, the gateway rejects it and answers. The
- * timeout must be longer, so that this answer arrives.
+ * The default of `timeoutMs` must exceed `dispatchDeadlineMs + dispatchGraceMs` (6 s), because the
+ * gateway may take that long to answer a creation.
  */
 const timeoutMsDefault = 12_000;
 

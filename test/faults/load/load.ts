@@ -254,9 +254,8 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
 }
 
 /**
- * Grants credits to a tenant. Repeats the request until it succeeds, at most `2 × triesMax` times.
- * Resolves even if all requests fail. They have the same `reference`, so at most one grants
- * credits.
+ * Grants credits to a tenant, at most once for each `reference`. Repeats a failed request, and
+ * resolves even if all requests fail.
  */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,

@@ -97,9 +97,8 @@ export class Seen {
       }
       case 402:
       case 503:
-        // If `wasCreated` is false, a parallel request may still create the submission after this
-        // refusal, so the refusal is no violation. If `wasCreated` is true, the refusal is a
-        // violation.
+        // If `wasCreated` is false, the refusal is no violation: a parallel request may still
+        // create the submission.
         if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
         application.refusedWith = answer.code ?? '';
         return;

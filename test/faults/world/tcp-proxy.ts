@@ -41,8 +41,8 @@ const loopback = '127.0.0.1';
 const heldBytesMax = 1024 * 1024;
 
 /**
- * Listens on a free port of `host`, and connects each new connection to the address that `target`
- * returns. Resets the new connection if `target` returns undefined, or between `sever` and `heal`.
+ * Listens on `host`, and connects each new connection to the address from `target`. Resets the
+ * connection if there is no address, or between `sever` and `heal`.
  */
 export async function startTcpProxy(
   name: string,

@@ -23,8 +23,8 @@ const runMs = 2_000;
 /** Submissions in this time at the start of a trial are not counted. */
 const warmUpMs = 15_000;
 /**
- * An answer that takes longer than this counts as unmeasured, because only a machine that is too
- * slow causes it. If no slot is free, the service refuses at once, so its answer is not late.
+ * An answer that takes longer counts as unmeasured. Only a slow machine causes such an answer,
+ * because the service refuses at once if no slot is free.
  */
 const lateMs = 3_000;
 const unmeasuredPartMax = 0.02;

@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts';
 
 /**
- * `pnpm fleet:fairness`: measures which share of a slow tenant's submissions is accepted. The
- * tenant is first alone, and then next to a tenant that submits 50 times as often (decision 40).
+ * `pnpm fleet:fairness`: measures which share of a slow tenant's submissions is accepted, without
+ * and with a flood: a tenant that submits 50 times as often (decision 40).
  */
 const { values } = parseArgs({
   options: {
@@ -19,8 +19,8 @@ const { values } = parseArgs({
 const partMin = 0.9;
 const timesAsFast = 50;
 /**
- * The numbers of slots to try. The flood is a tenant that submits 50 times as often as the slow
- * tenant. At the default rate, 100 slots are almost enough for the flood, and 10 are far too few.
+ * The numbers of slots to try. At the default rate, 100 slots are almost enough for the flood, and
+ * 10 are far too few.
  */
 const slotCounts = [100, 60, 40, 20, 10] as const;
 const standardKeepsFree = 0.1;

@@ -14,8 +14,8 @@ import {
 import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
- * A trial of the fleet registry on a real Redis, without services. The trial sets the registry's
- * clock to the planned time of each request, so a slow machine does not change the result.
+ * A trial of the fleet registry on a real Redis, without services. A slow machine does not change
+ * the result.
  */
 export interface RegistryTrial {
   readonly seed: number;
@@ -77,6 +77,7 @@ export async function tryRegistry(
   const tallies = { slow: { asked: 0, accepted: 0 }, flood: { asked: 0, accepted: 0 } };
   const random = createRandom(trial.seed);
   for (const [index, { atMs, tenant }] of asksOf(trial, random).entries()) {
+    // The registry's clock shows the planned time of the request, not the real time.
     nowMs = beginMs + Math.floor(atMs);
     if (nowMs - refreshedMs >= fleetRefreshIntervalMs) {
       refreshedMs = nowMs;

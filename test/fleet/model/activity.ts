@@ -7,8 +7,8 @@ const stuckAfterMs = 30_000;
 export class Activity {
   #inFlight = 0;
   /**
-   * For each dispatcher, the number of messages that were sent to it and that it has not handled
-   * yet. The number is negative if a message is counted as handled before it is counted as sent.
+   * For each dispatcher, the number of messages sent to it minus the number that it handled. May be
+   * negative: a message may be counted as handled first.
    */
   readonly #mail = new Map<string, number>();
 

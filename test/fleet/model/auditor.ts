@@ -18,9 +18,8 @@ export interface Sighting {
 }
 
 /**
- * Records offers, assignments, begins and outcomes of the watched nodes, and each execution of a
- * submission. Some methods also add to `violations` what breaks a rule of CONTRACT 7, "At most
- * once".
+ * Records the offers, assignments, begins, outcomes and executions of each submission. Adds
+ * breaches of CONTRACT 7, "At most once", to `violations`.
  */
 export class Auditor {
   readonly #openForMs: number;
@@ -33,6 +32,7 @@ export class Auditor {
     this.#openForMs = openForMs;
   }
 
+  /** The nodes whose frames are recorded. Executions are recorded for all nodes. */
   readonly watched = new Set<string>();
 
   sees(nodeId: string | null): boolean {

@@ -6,8 +6,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * The first tests let each fault happen at each point of the table in decision 16. Decision 18
- * replaces three cells of that table. For these cells, the tests expect what decision 18 says.
+ * The first tests cause each fault at each point of the table in decision 16. Decision 18 replaces
+ * three cells of this table.
  */
 
 const rig = await useRig();

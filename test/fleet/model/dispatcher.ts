@@ -172,8 +172,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Stops the dispatcher as SIGTERM does. Each call of `passTime` advances the clock by the
-   * dispatch deadline. After the first call, every dispatch job must have ended. Otherwise throws.
+   * Stops the dispatcher as SIGTERM does. `passTime` must advance the clock by the dispatch
+   * deadline. Throws if jobs still run after the first call.
    */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();

@@ -10,9 +10,8 @@ import { checkFleet } from './property.ts';
 import { openRig } from './rig.ts';
 
 /**
- * `pnpm fleet:model [--runs N] [--seed S] [--path PATH] [--shrink]`: drives the dispatcher's logic
- * with N random sequences of fast-check commands, such as a post or a cut link. Prints a violation
- * with the options that repeat it.
+ * `pnpm fleet:model`: drives the dispatcher's logic with random sequences of commands. Prints a
+ * violation with the options that repeat it.
  */
 const { values } = parseArgs({
   options: {

@@ -38,9 +38,8 @@ export class ModelNode {
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
   /**
-   * The submissions that the node was ordered to stop on the current link. A submission is removed
-   * when the node sends `stopped` or its outcome, or when the submission is assigned to the node
-   * after the order.
+   * The submissions that the node was ordered to stop on the current link. The order ends with
+   * `stopped`, an outcome or a later assignment of the submission.
    */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;

@@ -23,9 +23,8 @@ const author: Author = { actor: { kind: 'local', name: 'model' }, requestId: nul
 export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
- * The database's time is stored in a row, which `svc_now()` reads. To change the time, a run
- * updates this row. A new definition of `svc_now()` at each change would be slow, because Postgres
- * would plan every statement again.
+ * `svc_now()` reads the time from a row, which a run updates. A new `svc_now()` for each change
+ * would be slow, because Postgres would plan every statement again.
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);

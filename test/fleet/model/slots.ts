@@ -9,9 +9,8 @@ import type { World } from './world.ts';
 const slotsBackMs = 31_000;
 
 /**
- * Checks, for each linked node, the slots whose reservation does not expire (`freeAtMs` is 0 in the
- * registry). If the submission of such a slot was offered on the node's current link, `link.runs`
- * must contain the submission.
+ * For each linked node, checks that every slot that does not expire belongs to a run of the link.
+ * Leaves out submissions that were not offered on this link.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -24,6 +23,7 @@ export async function compareTaken(world: World): Promise<void> {
       const tokens = Object.entries(await rig.redis.hgetall(key));
       for (const [submissionId, freeAtMs] of tokens) {
         const wireId = toWireId('sub', submissionId);
+        // `freeAtMs` is 0 if the reservation of the slot does not expire.
         const isTaken = freeAtMs === '0' && !link.runs.has(submissionId);
         // For a while, the registry may list slots of an older link, which is correct. So the check
         // leaves out submissions that were not offered on the current link.

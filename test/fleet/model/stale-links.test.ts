@@ -7,9 +7,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * In these tests, a node works at one dispatcher. Another dispatcher waits for Postgres, and its
- * link to the node is stale or ends. The waiting dispatcher must neither end nor take over the
- * node's work (CONTRACT 7, "Instances").
+ * A dispatcher whose link is stale or ends waits for Postgres. This dispatcher must neither end nor
+ * take over what the node does elsewhere (CONTRACT 7, "Instances").
  */
 const rig = await useRig();
 

@@ -19,8 +19,8 @@ const endsWithinMs = 30_000;
 const slotsBackWithinMs = 45_000;
 
 /**
- * Waits until every submission has ended, then returns the violations. Throws if a node does not
- * link again, an outcome is not acknowledged, a submission does not end or a slot stays taken.
+ * Waits until every submission has ended, then returns the violations. Throws if a submission does
+ * not end, a slot stays taken or `bringBack` throws.
  */
 export async function passVerdict(
   world: ProcessWorld,
@@ -56,6 +56,7 @@ async function countUnended({ stack, tenantId }: ProcessWorld): Promise<number> 
   return rows.length;
 }
 
+/** Links each node again. Throws if a node gets no `welcome`, or no `ack` for an outcome. */
 async function bringBack(world: ProcessWorld): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;

@@ -16,9 +16,8 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. The `revoke`
- * of an expired offer and the next offer arrive on two sockets, in any order. With the full time,
- * the auditor could count an expired offer.
+ * Half of `offerTimeoutMs`. With the full time, an expired offer could count as open if the next
+ * offer overtakes its `revoke` on another socket.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */
@@ -61,9 +60,8 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * The wire ids of the submissions that the auditor knows. During a run, these are the submissions
-   * seen on the links of `nodes`, and the run can cancel only these. `passVerdict` adds all other
-   * submissions of the tenant.
+   * The wire ids of the submissions that the auditor knows. During a run, these are only the ones
+   * seen on the links of `nodes`; `passVerdict` adds the others.
    */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];

@@ -46,9 +46,8 @@ export interface Ticket {
 
 export interface Rates {
   /**
-   * The probability that an event is delayed. For events with the treatment `slow`, it is
-   * `treatedChance` instead. If `stall` is 0, no event is delayed, except those of stalled
-   * processes.
+   * The probability that an event without the treatment `slow` is delayed. If `stall` is 0, only
+   * events of stalled processes are delayed.
    */
   readonly stall: number;
   /**
@@ -69,6 +68,7 @@ const transitMsMax = 3_000;
  */
 const stalledMsMax = 9_000;
 
+/** Replaces `stall` for `slow` events and `fault` for `failing` events, unless the rate is 0. */
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
@@ -211,9 +211,8 @@ export class Scheduler {
   }
 
   /**
-   * Releases one held event or runs one due timer. The seed decides which. Delayed events, and
-   * events and timers of stalled processes, are chosen only with `thaws`. Returns false if nothing
-   * can be chosen.
+   * Releases one event or runs one due timer. Without `thaws`, leaves out delayed events and
+   * stalled processes. Returns false if nothing can be chosen.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);

@@ -97,9 +97,8 @@ const cut: Action = (world) => {
 };
 
 /**
- * At the next `hello`, stalls the dispatcher that gets it, cuts the link and creates a submission.
- * The node notices the cut at once, the service only after `linkSilentMs`. The node can get the
- * submission through another dispatcher.
+ * At the next `hello`, stalls the dispatcher that gets it, cuts the link and tries to create a
+ * submission. The node can get the submission through another dispatcher.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;

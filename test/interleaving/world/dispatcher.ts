@@ -105,8 +105,8 @@ export class SimulatedDispatcher implements Listener {
   }
 
   /**
-   * Refuses new links, closes the open ones with `handBackLinks`, then kills the process. Unlike a
-   * real dispatcher, the process still takes dispatch jobs and does not wait for those in progress.
+   * Refuses new links, closes the open ones, then kills the process. Unlike a real dispatcher, the
+   * process takes dispatch jobs to the end and does not wait for them.
    */
   drain(): void {
     this.isDraining = true;

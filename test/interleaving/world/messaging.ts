@@ -173,11 +173,11 @@ export class Messaging {
   }
 
   /**
-   * `text` is the JSON that `publishCancelled` sends. Publishes the `message` of this JSON to all
-   * dispatchers. Resolves with 1 if at least one dispatcher is alive, otherwise with 0. If the call
-   * throws, the message may still arrive.
+   * Publishes the message in `text` to all dispatchers, and resolves with 0 if none of them is
+   * alive, otherwise with 1. If the call throws, the message may still arrive.
    */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
+    // `publishCancelled` of `packages/queue` writes this JSON.
     const { message }: { message: unknown } = JSON.parse(text);
     return Number(await this.#publishHeld(process, this.#dispatchersBut(undefined), message));
   }

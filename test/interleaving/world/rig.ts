@@ -34,9 +34,8 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The database reads its time from one row, which only the run changes. Each statement reads the
- * row again. But all statements of a transaction with `isSnapshot` (`TransactionOptions`) see the
- * same time.
+ * The database reads its time from a row that only the run changes. Each statement sees the latest
+ * time, but a transaction with `isSnapshot` sees only one.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);

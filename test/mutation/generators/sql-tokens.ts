@@ -50,9 +50,8 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * Returns the index of the token that ends the clause at `from`. This is a dollar quote, one of
- * `stops` that is not nested, or the closing parenthesis, bracket or END around the clause. Without
- * such a token, the number of tokens.
+ * The index after the last token of the clause that begins at `from`. One of `stops` that is not
+ * nested, a dollar quote or a lower depth ends the clause.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],
@@ -63,6 +62,7 @@ export function clauseEnd(
   for (let at = from; at < tokens.length; at += 1) {
     const token = tokens[at];
     if (token === undefined) break;
+    // A lower depth: the closing parenthesis, bracket or END around the clause.
     if (token.depth < depth || /^\$\w*\$$/.test(token.word)) return at;
     // LEFT or RIGHT before a parenthesis is a function call.
     const isCall = tokens[at + 1]?.word === '(' && /^(?:LEFT|RIGHT)$/.test(token.word);

@@ -62,8 +62,8 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // Skips an equality that is a whole condition, as in `if (a === b)`. In `if`, `?:`, `while` and
-  // `do`, the generator `conditions` negates it. In `for` and `case`, no generator negates it.
+  // An equality that is a whole condition is skipped. The generator `conditions` negates it, but no
+  // generator negates it in `for` and `case`.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));
@@ -202,9 +202,8 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
 }
 
 /**
- * The bodies of all functions. The body at index `n` belongs to the function whose number in
- * `Edit.reach` is `n + 1`. If the body is a block, `at` is the offset after its `{`, and `end` is
- * the offset after its `}`.
+ * The function whose body has index `n` has the number `n + 1` in `Edit.reach`. For a block, `at`
+ * is the offset after its `{`, and `end` the offset after its `}`.
  */
 export function functionBodies(
   file: string,

@@ -30,9 +30,8 @@ const slowFactorMax = 5;
 const spareMs = 30_000;
 
 /**
- * Runs the tests in order until one fails. If the machine may have caused the failure, repeats the
- * failed test without and then with the mutant. The failure counts only if the test passes without
- * the mutant and fails again with the mutant.
+ * Runs the tests until one fails. If the machine may be the cause, the failure counts only if the
+ * test passes without the mutant and fails again with the mutant.
  */
 export async function judge(
   worker: Worker,

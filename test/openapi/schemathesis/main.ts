@@ -6,9 +6,8 @@ import { pythonTools } from '../../support/python-tools.ts';
 import { runAtLiveGateway } from '../live-gateway.ts';
 
 /**
- * `pnpm openapi:schemathesis [--cases N] [--seed S]`: sends at least N generated requests to a live
- * gateway, in rounds. It ends early after a round with a failure. The OpenAPI document must
- * describe each answer.
+ * `pnpm openapi:schemathesis [--cases N] [--seed S]`: sends at least N requests to a live gateway,
+ * unless a round fails. The OpenAPI document must describe each answer.
  */
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' } },
@@ -16,8 +15,8 @@ const { values } = parseArgs({
 const casesWanted = Number(values.cases);
 const seed = Number(values.seed);
 /**
- * The limit for a round: at most this many random requests for each operation, and at most this
- * many sequences of linked requests. Schemathesis also sends examples and boundary values.
+ * The most random requests for each operation, and the most sequences of linked requests, in one
+ * round. Schemathesis also sends examples and boundary values.
  */
 const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
 

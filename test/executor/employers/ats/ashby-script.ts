@@ -1,6 +1,5 @@
 /**
- * The script of Ashby's form. It saves each answer, except files, when the answer changes. Before
- * it sends the application, it waits for the saves and uploads in flight. The application does not
+ * The script of Ashby's form. It saves each changed answer, except files. The application does not
  * repeat the saved answers.
  */
 export const ashbyScript = String.raw`

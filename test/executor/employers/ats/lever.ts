@@ -19,8 +19,8 @@ import { parseMultipart } from '../server/multipart.ts';
 import { type AtsFixture, receive, type World } from '../server/world.ts';
 
 /**
- * A hosted form of Lever. The page sends a chosen resume to a parser at once, and fills empty
- * fields with the data that the parser returns. The application itself contains the resume too.
+ * A hosted form of Lever. The page sends the resume twice: to a parser at once, and later with the
+ * application.
  */
 
 const posting = '/acme/3f2b0c1e-5d4a-4c7e-9b1a-0a1b2c3d4e5f';
@@ -60,6 +60,7 @@ const fields: readonly Field[] = [
   }),
 ];
 
+/** Sends a chosen resume to the parser, and fills empty fields with the data that it returns. */
 const parseScript = String.raw`
 app.showUploadState = function (name, text) {
   ['working', 'success', 'failure', 'oversize'].forEach(function (state) {

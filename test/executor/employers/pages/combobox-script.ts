@@ -16,9 +16,8 @@ export interface ComboboxLook {
 }
 
 /**
- * The script of a combobox. The options appear 120 ms after the menu opens or the typed text
- * changes. With the control `search`, they appear when the server has sent them. Typed text is
- * removed when the input loses the focus.
+ * The script of a combobox whose options appear with a delay. When the input loses the focus, the
+ * typed text is removed.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

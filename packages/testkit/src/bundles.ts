@@ -19,9 +19,8 @@ export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
- * Modules that stay outside the bundles. Native modules cannot be bundled, and `playwright-core` is
- * large. Functions in `in-page` are sent to a browser as text and call each other by name there,
- * but the bundler may rename them.
+ * Not in the bundles: native modules, the large `playwright-core`, and `in-page`. Functions of
+ * `in-page` go to a browser as text, so the bundler must not rename them.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 

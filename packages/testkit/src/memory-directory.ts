@@ -11,8 +11,8 @@ const namePattern = /^svc-run-(\d+)-/;
 const roomBytesMin = 6 * 1024 ** 3;
 
 /**
- * Creates a directory in memory (`/dev/shm`), because creating a test database there takes less
- * CPU. Returns undefined if `/dev/shm` does not exist, has too little room or cannot run programs.
+ * Creates a directory in memory, where creating a test database takes less CPU. Returns undefined
+ * if `/dev/shm` is missing, has too little room or cannot run programs.
  */
 export function createMemoryDirectory(): string | undefined {
   if (!hasRoom()) return undefined;

@@ -12,9 +12,8 @@ export interface TestRedis {
 }
 
 /**
- * Starts a Redis server for one caller (about 20 ms). The server does not flush its append-only
- * file to disk. If `isClustered` is true, the server is in cluster mode, and the caller must assign
- * the hash slots.
+ * Starts a new Redis server in about 20 ms. If `isClustered` is true, the server is in cluster
+ * mode, and the caller must assign the hash slots.
  */
 export async function startTestRedis({ isClustered = false } = {}): Promise<TestRedis> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-redis-'));

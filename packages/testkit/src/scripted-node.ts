@@ -52,8 +52,8 @@ export interface ScriptedNode {
   /** The original texts of the frames, which show JSON numbers beyond 2^53 exactly. */
   readonly texts: readonly string[];
   /**
-   * Returns the oldest frame of `type` for which `where` is true and that no call has returned yet.
-   * Waits for such a frame. Throws after `timeoutMs` (5 s by default), or if the link closes first.
+   * Waits for a matching frame that no call has returned yet, and returns the oldest one. Throws
+   * after `timeoutMs` (default 5 s), or if the link closes first.
    */
   next<T extends FrameToNodeType>(
     type: T,

@@ -23,9 +23,8 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. With them, each Node.js process first
-   * loads the `preloads` of test-servers.ts. In a test of a TypeScript mutant, it loads the mutant
-   * and no preloads.
+   * Extra environment variables for processes under test. The variables make Node.js first load the
+   * `preloads` of test-servers.ts, or a TypeScript mutant instead.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

@@ -1,9 +1,8 @@
 import v8 from 'node:v8';
 
 /**
- * A budget that no process uses up, so V8 never optimizes WebAssembly. Prisma's query compiler is
- * WebAssembly. V8 would take 0.25 s of CPU to optimize it, but a test would save less CPU than
- * that.
+ * A budget that no process uses up, so V8 never optimizes WebAssembly. Optimizing Prisma's query
+ * compiler takes 0.25 s of CPU, more than a test would save.
  */
 const callsBeforeOptimizing = 2_000_000_000;
 

@@ -8,17 +8,15 @@ export interface WaitOptions {
 const pollMinMs = 10;
 const pollMaxMs = 50;
 /**
- * The pause before a poll is this share of the time waited so far: after 300 ms it is 30 ms. It is
- * at least `pollMinMs` and at most `pollMaxMs`. Pauses grow, because polls take CPU from the
- * processes under test.
+ * A pause is this share of the time waited so far, within `pollMinMs` and `pollMaxMs`. Pauses grow,
+ * because polls take CPU from the processes under test.
  */
 const pollShare = 0.1;
 const timeoutMsDefault = 10_000;
 
 /**
- * Calls `check` until it returns a value other than false, null or undefined, and returns this
- * value. Calls it again if it throws. Throws after `timeoutMs` (default 10 s). If the last call of
- * `check` threw, its error is the cause.
+ * Repeats `check`, even after it throws, until it returns a value other than false, null or
+ * undefined. Returns this value, or throws after `timeoutMs` (default 10 s).
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,

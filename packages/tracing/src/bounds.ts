@@ -1,12 +1,12 @@
 /**
  * If the clock that `wallClock` returns differs from the system's time by more than this, the clock
- * jumps to the system's time. They differ, for example, after a change of the system's time.
+ * jumps to the system's time.
  */
 const driftMsMax = 50;
 
 /**
- * Returns a clock of Unix time in milliseconds, with the resolution of `monotonicMs`. The time from
- * `nowMs` has only whole milliseconds, and some spans are shorter than a millisecond.
+ * Returns a clock of Unix time in milliseconds, with the resolution of `monotonicMs`. Some spans
+ * are shorter than 1 ms, the resolution of `nowMs`.
  */
 export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();

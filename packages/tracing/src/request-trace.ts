@@ -10,13 +10,14 @@ export function newRoot(): { traceId: string; spanId: string } {
 
 /**
  * Traces one request. The span of a request that creates a submission is the submission's first
- * step. It is recorded if the submission is traced. The span of any other request is recorded if
- * `isRequestTraced` returns true.
+ * step.
  */
 export function traceRequest(
   headers: OfferedHeaders,
   deps: {
+    /** Decides if the span of a request that created this submission is recorded. */
     readonly isTraced: (submissionId: string) => boolean;
+    /** Decides if the span of any other request is recorded. */
     readonly isRequestTraced: () => boolean;
     /** Never rejects. */
     readonly storeContext: (submissionId: string, context: TraceContext) => Promise<void>;

@@ -50,7 +50,7 @@ function locate(npm: string): string | undefined {
 
 /**
  * Copies an example into `dir`, where `@svc/client` must be installed, and returns the copy's
- * folder. Links the package `npm` into the copy if this package is installed.
+ * folder. `npm` names a package that the copy uses if it is installed.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

@@ -11,8 +11,8 @@ import {
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
 /**
- * Checks which URLs events reach. Also checks that the end of a submission has at most one event,
- * which arrives if the tenant keeps a URL (CONTRACT 6).
+ * Checks that events reach only URLs that were in force, and that the end of a submission has at
+ * most one event, which arrives if the tenant keeps a URL (CONTRACT 6).
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');

@@ -185,7 +185,7 @@ async function passRest(world: World, turn: number): Promise<boolean> {
     scheduler.allowanceMs,
     requests.waiting ? spanWhileWaitingMs : Number.POSITIVE_INFINITY,
   );
-  // A held event allows no time to pass, so an event or timer is released instead.
+  // An event has been held as long as possible, so no time may pass before something is released.
   if (longest < 1 && scheduler.releaseOne({ thaws: true })) return false;
   await passTime(world, Math.max(1, Math.min(span, longest)));
   return span <= longest;

@@ -42,8 +42,8 @@ export async function prometheusPrograms(
 }
 
 /**
- * Replaces each broken link in `dir` with a link into /usr/share/javascript. A link is broken if
- * apt did not download its target, because the target is installed.
+ * Replaces each broken link in `dir` with a link into /usr/share/javascript. apt did not download
+ * packages that are installed there already, so links to their files are broken.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -33,8 +33,8 @@ type Operation = readonly [
    */
   path: string,
   /**
-   * The name of the member that a successful answer must have, or in which a deletion returns the
-   * id. Empty if `shape` has `read`.
+   * The name of the member that a successful answer must have. For a deletion, whose answer is
+   * empty, the method returns the id in this member. Empty if `shape` has `read`.
    */
   member: string,
   shape?: Shape,

@@ -159,7 +159,7 @@ const assignHead =
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);
   const rest = head === null ? '' : frameText.slice(head[0].length, -1);
-  // A newer service may send more members after the payload.
+  // If a newer service sends more members after the payload, `rest` is not one JSON value.
   if (parseBoundedJson(rest, boundsToNode).kind === 'value') return rest;
   const frame: { payload: unknown } = JSON.parse(frameText);
   return JSON.stringify(frame.payload);

@@ -35,8 +35,8 @@ export const DispatchJob = Type.Object(
                 heldAtMs: Type.Integer(),
                 facts: OfferFacts,
                 /**
-                 * Needed to share slots between tenants (decision 40). The name of the job carries
-                 * the id (`withTenantsInName`). Gateways of an older version omit the id.
+                 * Needed to share slots between tenants (decision 40). In Redis, the id is in the
+                 * name of the job (`withTenantsInName`). Gateways of an older version omit it.
                  */
                 tenantId: Type.Optional(Uuid),
               },

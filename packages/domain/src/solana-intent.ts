@@ -59,8 +59,8 @@ export interface IntentTimes {
 }
 
 /**
- * `askAtMs` and `askAgainAtMs` are spread over this first part of the last tenth of the life or
- * grace. The rest of the tenth is left for the RPC server's answer.
+ * The questions of many intents are spread over this part of the last tenth of the life or grace.
+ * The rest of the tenth is left for the answers.
  */
 const askSpread = 0.8;
 

@@ -8,8 +8,8 @@ import { openJournal, type Journal, type JournalEntry } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * `done` lists the finished operations on files. `disk.killAfter(n)` makes the process count as
- * killed as soon as `done` has `n` entries.
+ * `done` lists the finished operations on files. `disk.killAfter(n)` simulates a kill: after `n`
+ * operations, each further one fails.
  */
 const { done, disk, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];

@@ -104,8 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This file has a payload, which `claimBegin` removes before the run starts. Only older agents,
-  // which wrote no `maxNodeSeconds`, kept the payload during the run.
+  // The payload is still in the file, so the run has not started: `claimBegin` removes the payload
+  // first. Only older agents, which wrote no `maxNodeSeconds`, did not.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

@@ -33,8 +33,8 @@
 /*
  * Key of the sums of slots:
  *
- * - `totals`, hash: "<job type>:slots" and "<job type>:free". The job type `*` stands for nodes
- *   with any job type. Draining nodes do not count.
+ * - `totals`, hash: "<job type>:slots" and "<job type>:free". Under the job type `*`, each node
+ *   counts once. Draining nodes do not count.
  */
 
 /*

@@ -71,7 +71,7 @@ return node.epoch
 
 /**
  * Removes a link. Does nothing if the registry has another link of the node. ARGV: time, node,
- * link, `movesWithinMs` (0: not expected elsewhere).
+ * link, `movesWithinMs` (0: the node is not expected at another dispatcher).
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])

@@ -23,8 +23,8 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. The variables make Node.js first load the
-   * `preloads` of test-servers.ts, or a TypeScript mutant instead.
+   * Extra environment variables for processes under test. They make Node.js load the `preloads` of
+   * test-servers.ts, or in `pnpm mutate` the preload that replaces a file.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

@@ -180,8 +180,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits at most `redisWaitMsMax` until this gateway has subscribed to its reply channel. An earlier
- * reply is lost, so the answer to its creation is up to 1 s late.
+ * Waits at most `redisWaitMsMax` until this gateway has subscribed to its reply channel. Replies
+ * sent before that are lost. Their tenants get their answers up to 1 s late.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

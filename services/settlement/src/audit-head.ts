@@ -16,8 +16,8 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function compares the log with the head of its last call without faults, even if the
- * sealed head has since been removed or replaced by an older one.
+ * The returned function seals the end of the audit log as its head. It also finds changes before
+ * the head of its last call, even if the sealed head was removed or replaced.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

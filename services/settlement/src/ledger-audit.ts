@@ -5,8 +5,8 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known ledger faults, or NaN if the status of the audit is missing or unreadable.
-   * NaN replaces 0 if the last audit failed or no audit has ended.
+   * The number of known ledger faults. NaN if the status is missing or unreadable, or if no fault
+   * is known but the last audit failed or none has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

@@ -54,8 +54,8 @@ const claimedAttemptsMax = 128;
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
 /**
- * Added to each timer of `wakeAfter`, because a timer can fire slightly early. A delivery that is
- * claimed before it is due would wait for the reconciler.
+ * Added to each timer of `wakeAfter`, because a timer can fire slightly early. A claim that comes
+ * too early does not find the delivery.
  */
 const timerMarginMs = 25;
 

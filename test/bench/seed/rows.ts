@@ -1,12 +1,4 @@
-/**
- * SQL that seeds past months. `source` takes:
- *
- * - `$1`, `$6`: tenant ids and count
- * - `$2`, `$3`: first and last `n`
- * - `$4`: submission total
- * - `$5`: first balance
- * - `$7`: now
- */
+/** SQL that seeds past months. */
 
 const holdMicros = 200_000_000;
 const chargeMicros = 30_500_000;
@@ -29,24 +21,35 @@ const idAt = (at: string, salt: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
+/** The parameters of each statement. `writeRows` in seed.ts gives their values. */
+const given = {
+  tenantIds: '$1::uuid[]',
+  firstN: '$2::bigint',
+  lastN: '$3::bigint',
+  submissions: '$4',
+  firstBalance: '$5::bigint',
+  tenants: '$6::bigint',
+  now: '$7::timestamptz',
+};
+
 /**
  * One row for each submission `n`. `seat` is the index of its tenant, and `turn` the number of
  * earlier submissions of this tenant. `place` decides the state.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
-    $5::bigint - ${chargeMicros} * (${chargedBefore('place')} - ${chargedBefore('seat')}) AS balance,
+    ${given.firstBalance} - ${chargeMicros} * (${chargedBefore('place')} - ${chargedBefore('seat')}) AS balance,
     CASE WHEN place % 100 < 8 THEN 'failed' WHEN place % 100 < 10 THEN 'cancelled'
       ELSE 'submitted' END AS state,
     CASE WHEN place % 100 < 8 THEN 0 ELSE ${chargeMicros} END AS charge,
-    at + interval '40 seconds' AS ended_at, seat >= $6::bigint / 2 AS notified
+    at + interval '40 seconds' AS ended_at, seat >= ${given.tenants} / 2 AS notified
   FROM (
-    SELECT n, seat, turn, seat + turn AS place, ($1::uuid[])[1 + seat] AS tenant_id,
-      date_trunc('milliseconds', $7::timestamptz - interval '1 minute' - ($4::bigint - n) * step) AS at
+    SELECT n, seat, turn, seat + turn AS place, (${given.tenantIds})[1 + seat] AS tenant_id,
+      date_trunc('milliseconds', ${given.now} - interval '1 minute' - (${given.submissions}::bigint - n) * step) AS at
     FROM (
-      SELECT n, (n - 1) % $6::bigint AS seat, (n - 1) / $6::bigint AS turn,
-        interval '${days} days' / $4::float8 AS step
-      FROM generate_series($2::bigint, $3::bigint) AS n) counted) placed) s`;
+      SELECT n, (n - 1) % ${given.tenants} AS seat, (n - 1) / ${given.tenants} AS turn,
+        interval '${days} days' / ${given.submissions}::float8 AS step
+      FROM generate_series(${given.firstN}, ${given.lastN}) AS n) counted) placed) s`;
 
 export const submissionsSql = `INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash,
     request_id, job_type, tier, state, quote_estimated_micros, quote_max_micros, surge_micros,
@@ -82,7 +85,7 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
 export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,
       'submission.' || CASE state WHEN 'submitted' THEN 'completed' ELSE state END AS type
-    FROM ${source} WHERE notified AND ended_at > $7::timestamptz - interval '${notifiedDays} days'
+    FROM ${source} WHERE notified AND ended_at > ${given.now} - interval '${notifiedDays} days'
   ), event AS (
     INSERT INTO events (id, tenant_id, type, submission_id, body_sealed, request_id, created_at)
     SELECT event_id, tenant_id, type, id, decode(repeat(md5(n::text), 9), 'hex'), 'req-' || n, ended_at

@@ -24,8 +24,8 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * For each number, the agent is restarted after the strike and killed again. The kill comes this
-   * many milliseconds later, or as soon as the agent has a link.
+   * For each number, the agent is restarted after the strike. It is killed again after this many
+   * milliseconds, or earlier if it gets a link.
    */
   readonly againAfterMs: readonly number[];
   /**

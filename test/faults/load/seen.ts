@@ -97,8 +97,8 @@ export class Seen {
       }
       case 402:
       case 503:
-        // If `wasCreated` is false, the refusal is no violation: a parallel request may still
-        // create the submission.
+        // A refusal is a violation only after a success. After a refusal, a parallel request may
+        // still create the submission.
         if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
         application.refusedWith = answer.code ?? '';
         return;

@@ -172,8 +172,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Stops the dispatcher as SIGTERM does. `passTime` must advance the clock by the dispatch
-   * deadline. Throws if jobs still run after the first call.
+   * Stops the dispatcher as SIGTERM does. Calls `passTime` until all links have ended. Each call
+   * must advance the clock by the dispatch deadline. Throws if a job outlasts one call.
    */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();

@@ -9,8 +9,8 @@ import type { World } from './world.ts';
 const slotsBackMs = 31_000;
 
 /**
- * For each linked node, checks that every slot that does not expire belongs to a run of the link.
- * Leaves out submissions that were not offered on this link.
+ * For each linked node, checks that every slot that is reserved without an expiry belongs to a run
+ * of the link. Leaves out submissions that were not offered on this link.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();

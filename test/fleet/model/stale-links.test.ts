@@ -7,7 +7,7 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher whose link is stale or ends waits for Postgres. This dispatcher must neither end nor
+ * A dispatcher waits for Postgres while its link ends or becomes stale. It must neither end nor
  * take over what the node does elsewhere (CONTRACT 7, "Instances").
  */
 const rig = await useRig();

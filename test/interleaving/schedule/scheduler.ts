@@ -46,8 +46,8 @@ export interface Ticket {
 
 export interface Rates {
   /**
-   * The probability that an event without the treatment `slow` is delayed. If `stall` is 0, only
-   * events of stalled processes are delayed.
+   * The probability that an event is delayed. For events with the treatment `slow`, it is
+   * `treatedChance` instead. If `stall` is 0, only stalled processes delay events.
    */
   readonly stall: number;
   /**
@@ -68,7 +68,10 @@ const transitMsMax = 3_000;
  */
 const stalledMsMax = 9_000;
 
-/** Replaces `stall` for `slow` events and `fault` for `failing` events, unless the rate is 0. */
+/**
+ * The probability of a delay for `slow` events, and of a failure for `failing` events. Not used if
+ * the rate of `Rates` is 0.
+ */
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;

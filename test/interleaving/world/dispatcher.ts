@@ -106,7 +106,7 @@ export class SimulatedDispatcher implements Listener {
 
   /**
    * Refuses new links, closes the open ones, then kills the process. Unlike a real dispatcher, the
-   * process takes dispatch jobs to the end and does not wait for them.
+   * process still takes new jobs until then, and does not finish them.
    */
   drain(): void {
     this.isDraining = true;

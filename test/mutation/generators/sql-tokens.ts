@@ -50,8 +50,8 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index after the last token of the clause that begins at `from`. One of `stops` that is not
- * nested, a dollar quote or a lower depth ends the clause.
+ * The index after the last token of the clause that begins at `from`. The clause ends before an
+ * unnested word of `stops`, before a dollar quote, or where the depth falls.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],

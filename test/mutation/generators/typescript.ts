@@ -202,8 +202,8 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
 }
 
 /**
- * The function whose body has index `n` has the number `n + 1` in `Edit.reach`. For a block, `at`
- * is the offset after its `{`, and `end` the offset after its `}`.
+ * Returns the bodies of all functions. The body at index `n` has the number `n + 1` in
+ * `Edit.reach`. The range of a block leaves out its braces.
  */
 export function functionBodies(
   file: string,

@@ -15,8 +15,8 @@ const { values } = parseArgs({
 const casesWanted = Number(values.cases);
 const seed = Number(values.seed);
 /**
- * The most random requests for each operation, and the most sequences of linked requests, in one
- * round. Schemathesis also sends examples and boundary values.
+ * The maximum number of random requests for each operation in one round, and of sequences of linked
+ * requests. Schemathesis also sends examples and boundary values.
  */
 const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
 

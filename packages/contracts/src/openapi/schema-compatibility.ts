@@ -5,7 +5,7 @@ import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
- * In answers, these members may get new values even if their schema has a closed list. Clients can
+ * The values of these members may grow in answers: a client that does not know a new value can
  * still use the other members of the object.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
@@ -181,8 +181,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant needs a compatible new variant. If the old variants of an answer are all growing
- * (`isGrowing`), the new answer may also have more variants, or none.
+ * Each old variant needs a compatible new variant. In an answer, variants that a `code` or `type`
+ * tells apart (`hasFixedCodeOrType`) may also grow in number, or all go.
  */
 function compareVariants(
   context: Comparison,
@@ -202,16 +202,16 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // An answer may lose its variants if they are all growing. For `code`, `compareConditions` still
-  // compares the members that each code requires.
-  if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
+  // All variants may go if a `code` or `type` tells them apart. For `code`, `compareConditions`
+  // still compares the members that each code requires.
+  if (direction === 'response' && after.length === 0 && before.every(hasFixedCodeOrType)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
-  if (direction === 'request' || before.every(isGrowing)) return;
+  if (direction === 'request' || before.every(hasFixedCodeOrType)) return;
   // Any other answer with variants must not get more variants.
   if (after.length > before.length) context.found.push(`${at}: a variant is new`);
 }
 
-function isGrowing(schema: unknown): boolean {
+function hasFixedCodeOrType(schema: unknown): boolean {
   const properties = memberOf(schema, 'properties');
   return growingMembers.some((name) => memberOf(memberOf(properties, name), 'const') !== undefined);
 }

@@ -105,8 +105,8 @@ test('cut usage is charged at the cap, reported when it settles, and left out of
   await complete(honest, usage({ actions: '8' }));
   const ended = await settle(store, [inflated, honest]);
   expect(ended.map(({ usageCapped }) => usageCapped)).toEqual([true, false]);
-  // Without the cap, the charge would be 200 credits. The cap is 100 actions, plus 50 for each
-  // second of the run, and an action costs 0.5 credits.
+  // Without the cap, the charge would be the whole hold, 200 credits. The cap is 100 actions, plus
+  // 50 for each second of the run. An action costs 0.5 credits.
   expect(Number(ended[0]?.chargedMicros)).toBeLessThan(150e6);
   const figures = await database.query(
     'SELECT settled_count::int AS settled, actions::float8 AS actions FROM job_type_usage',

@@ -44,7 +44,10 @@ export interface AuditedChange {
      */
     readonly id: string;
   };
-  /** A member of `before` or `after` that exists on the wire has the same name here. */
+  /**
+   * In a change of a tenant's settings, endpoints or keys, the members of `before` and `after` have
+   * their names on the wire.
+   */
   readonly before: object | null;
   readonly after: object | null;
 }

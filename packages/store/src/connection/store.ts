@@ -30,8 +30,8 @@ export interface Place {
 }
 
 /**
- * Sealed values are bound only to table, column and row in `previous`, and to their complete place
- * (`Place`) in `bound`. `sealing-phase.ts` explains all phases.
+ * In the phase `previous`, a sealed value is bound only to its table, column and row. In `bound`,
+ * it is bound to its complete `Place`. `sealing-phase.ts` explains all phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 

@@ -53,8 +53,8 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims due deliveries, and prefers the longest due ones at each destination. Marks deliveries
- * that must not be sent as `dropped` or `exhausted` (CONTRACT 6).
+ * Claims due deliveries, the longest due ones first at each destination. A delivery that must not
+ * be sent becomes `dropped` or `exhausted` (CONTRACT 6).
  */
 export async function claimDue(
   store: Store,

@@ -84,8 +84,8 @@ export async function listDeliveries(
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
-  // `pending` stands for three stored statuses. The statement reads a page of each, because an
-  // index has one range for each tenant and stored status.
+  // `pending` stands for three stored statuses. The statement reads a page of each, because the
+  // index sorts by id only within one stored status.
   const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
     (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
       WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,

@@ -52,8 +52,8 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault is removed when a later pass with the same `by` ends
-   * without the fault, or by `saveWholeAudit` if its kind is not in `ofAudit`.
+   * At most `faultsMax` faults. When a pass ends, it removes the faults that only an earlier pass
+   * of its kind found. A whole audit replaces the faults (`saveWholeAudit`).
    */
   readonly faults: readonly FoundFault[];
 }

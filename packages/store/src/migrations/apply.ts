@@ -12,8 +12,8 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 
 export interface LockPatience {
   /**
-   * The longest wait for a lock, so that requests that queue behind the migration can continue.
-   * `CREATE` and `DROP INDEX CONCURRENTLY` have no such limit.
+   * The longest wait for a lock. Requests queue behind a waiting migration, so the wait is short.
+   * `… INDEX CONCURRENTLY` has no such limit.
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;

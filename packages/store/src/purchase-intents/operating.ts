@@ -138,15 +138,16 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The highest lag, in seconds, of a token account with an open intent. 0 if no intent is open.
+   * Seconds since the watcher last read the whole list of a token account with an open intent. The
+   * highest of all accounts; 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }
 
 /** Reads the watcher's figures for the metrics. At most 1,000 unexplained payments are counted. */
 export async function readWatcherFigures(store: Store): Promise<WatcherFigures> {
-  // A lag counts from `listed_at`, else from the creation of the cursor, else from the creation of
-  // the intent.
+  // Before the first whole list, the time counts from the creation of the cursor, or else of the
+  // intent.
   const [row] = await store.query<WatcherFigures>(
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",
        (SELECT count(*) FROM solana_unread_signatures)::int AS unread,

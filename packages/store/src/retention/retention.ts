@@ -31,7 +31,8 @@ export interface LockPauses {
 }
 
 /**
- * An attempt waits at most 15 ms for each lock. If all attempts fail, the next call tries again.
+ * An attempt waits at most 15 ms for each lock. If all attempts fail, the work is left to the next
+ * round.
  */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 

@@ -42,8 +42,8 @@ export interface ReadinessOptions {
 const requestHashKeyBytes = 32;
 
 /**
- * Checks if a service may use the database: returns `ready` or the first fault. Before `ready`,
- * writes a missing environment row and sets the sealing phase of `store`.
+ * Checks if a service may use the database: returns `ready` or the first fault. Also writes the
+ * environment row if it is missing, and sets the sealing phase of `store`.
  */
 export async function assertReady(
   store: Store,

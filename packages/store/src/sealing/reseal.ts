@@ -91,8 +91,8 @@ export interface ResealedPage {
 const rowsPerPage = 500;
 
 /**
- * Seals again each value of a page that is not sealed under the current key for its complete place.
- * Throws if `SVC_MASTER_KEY` lacks the key of a value.
+ * Seals the values of a page again if they have an older key, or are not bound to their complete
+ * place. Throws if `SVC_MASTER_KEY` lacks the key of a value.
  */
 export async function resealPage(
   store: Store,

@@ -173,8 +173,8 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // The link may have ended before the payload was sent. The node's next `hello` may have come
-  // before the commit, too early to end the submission.
+  // If the link ended before the payload was sent, the node does not have the submission. Its next
+  // `hello` may have come before the commit, so it may not end the submission.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -91,7 +91,8 @@ export function attachSocket(
   return {
     checkHeartbeat() {
       const nowMs = clock.monotonicMs();
-      // At the next check, the silence of this link could exceed `linkSilentMs` (CONTRACT 7).
+      // Drops the link now if its silence could exceed `linkSilentMs` before the next check
+      // (CONTRACT 7).
       if (nowMs - receivedAtMs > linkSilentMs - heartbeatCheckMs) {
         logger.info('dropped a silent node link');
         socket.terminate();

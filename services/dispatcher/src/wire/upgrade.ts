@@ -46,8 +46,8 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Counts the refusals of `checkUpgrade` by address (exception: `FailureLimit`). After too many,
-   * `decideUpgrade` answers `rate_limited` without a query to Postgres.
+   * Counts the refusals of `checkUpgrade` by address, and separately for nodes that signed
+   * correctly before. After too many, `decideUpgrade` does not query Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

@@ -185,8 +185,8 @@ function withConfigured(
 }
 
 /**
- * Checks the terms of the rail (CONTRACT 8). Returns false if a term is refused. Throws
- * `RpcUnavailable` if the server gives no usable answer.
+ * Checks all terms of the rail (CONTRACT 8) until they have passed once, then only the genesis
+ * hash. False: a term is refused. Throws `RpcUnavailable` without a usable answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;

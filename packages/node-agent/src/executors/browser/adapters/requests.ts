@@ -19,8 +19,8 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Recognises the submission request by a navigation to the form's action, or by a filled-in value
- * in the query or body (CONTRACT 10, "At most once").
+ * Recognises the submission request by the action of the form, or by a value that was filled in
+ * (CONTRACT 10, "At most once").
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -35,13 +35,13 @@ export type SubmissionSent =
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
   /**
-   * Sets or replaces `matcher`. Until `activate` runs, aborts requests that carry the application.
-   * Throws if the fence is already activated or closed.
+   * Sets or replaces `matcher`. Aborts the requests that it matches until `submit` calls
+   * `activate`. Throws if `submit` has called `activate` already, or if the fence is closed.
    */
   arm(matcher: SubmissionMatcher): void;
   /**
-   * Records `submitting` in the journal, calls `activate` and lets out the submission request.
-   * Rejects before `activate` if not armed, on a second call or a failed record.
+   * First records `submitting` in the journal. Then calls `activate` and lets out the submission
+   * request. Rejects if the record fails, on a second call, or if `arm` was not called.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

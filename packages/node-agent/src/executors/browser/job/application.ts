@@ -32,8 +32,8 @@ export interface Application {
 const challengeMsMax = 3_000;
 
 /**
- * Throws `JobFailed` if the page shows a captcha. A captcha that is only a checkbox first has
- * `challengeMsMax` to solve itself.
+ * Throws `JobFailed` if the page shows a captcha. If the captcha is only a checkbox, it may solve
+ * itself, so this waits up to `challengeMsMax` first.
  */
 export async function refuseChallenge({ page, signal }: Application): Promise<void> {
   const startedMs = performance.now();

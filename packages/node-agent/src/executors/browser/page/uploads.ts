@@ -25,7 +25,8 @@ export async function waitForUpload(
   const startedMs = performance.now();
   let hasWorked = false;
   for (;;) {
-    // While requests that send data are in flight, the wait may be longer than `signMsMax`.
+    // A request that sends data may be the upload, so `signMsMax` is compared only when there is
+    // none.
     await inFlight.waitUntilNone(signal);
     const report = await readUpload(form, key, adapter).catch((error: unknown) => {
       if (isGone(error)) return undefined;

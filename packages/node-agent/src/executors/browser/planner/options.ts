@@ -2,8 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * Finds the option for each label, or for one of `spellings` if a single label has no option.
- * Undefined if a label stays without an option.
+ * Finds the option for each label. A single label without an option is replaced by the first of
+ * `spellings` that has one. Undefined if a label stays without an option.
  */
 export function chooseOptions(
   options: readonly string[],

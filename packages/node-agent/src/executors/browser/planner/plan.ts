@@ -110,7 +110,7 @@ function optionsFor(
 
 /**
  * True if the answer consists of labels of the field or of its options. Without an answer, true if
- * a consent is such a label.
+ * the profile consents to one of these labels.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -72,6 +72,18 @@ test('an error is logged with name, message, code, stack and causes, and no othe
   expect(JSON.stringify(line)).not.toContain('hunter2');
 });
 
+test('an error that stands for several is logged with the first three', () => {
+  const errors = [1, 2, 3, 4].map((n) => new Error(`failure ${n}`, { cause: new Error('refused') }));
+  const failed = new AggregateError(errors, '4 submissions could not be settled');
+  const line = logged((logger) => logger.error({ err: failed }, 'failed'));
+  const cause = { message: 'refused' };
+  expect(line['err']).toMatchObject({
+    type: 'AggregateError',
+    message: '4 submissions could not be settled',
+    errors: [1, 2, 3].map((n) => ({ message: `failure ${n}`, cause })),
+  });
+});
+
 test('a cyclic or very deep object can be logged', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;

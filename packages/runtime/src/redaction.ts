@@ -90,9 +90,12 @@ interface LoggedError {
   code?: string;
   stack?: string;
   cause?: LoggedError;
+  /** The first errors of an `AggregateError`. */
+  errors?: LoggedError[];
 }
 
 const causesMax = 3;
+const errorsMax = 3;
 
 /**
  * The parts of an error that are logged. Other members are omitted, because libraries attach whole
@@ -109,5 +112,10 @@ export function describeError(error: unknown, causesLeft = causesMax): LoggedErr
     ...(error.cause === undefined || causesLeft === 0
       ? {}
       : { cause: describeError(error.cause, causesLeft - 1) }),
+    ...(error instanceof AggregateError && causesLeft > 0
+      ? {
+          errors: error.errors.slice(0, errorsMax).map((one) => describeError(one, causesLeft - 1)),
+        }
+      : {}),
   };
 }

@@ -21,7 +21,7 @@ export const logMembers = {
   durationMs: 'the duration of the request or attempt, in milliseconds',
   endpoints: 'the number of webhook URLs and endpoints whose due deliveries could not be claimed',
   epoch: 'the epoch of the Solana watcher, as a decimal text',
-  err: 'the error: type, message, code, stack and up to 3 causes',
+  err: 'the error: type, message, code, stack and up to 3 causes; `errors` has the first 3 of several errors',
   error: 'the reason of the failure, as a text; null if `statusCode` is a number',
   eventId: 'the event of a webhook, `evt_…`',
   faults: 'the faults that were found',

@@ -54,6 +54,17 @@ export async function retain(deps: RetentionDeps): Promise<void> {
       { needed },
       'old partitions are kept, because a delivery or a submission in flight still needs them',
     );
+  try {
+    await deleteOldEvents(deps);
+  } catch (error) {
+    throw errors.length === 0 ? error : new AggregateError([error, ...errors], String(error));
+  }
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} old partitions could not be dropped`);
+}
+
+async function deleteOldEvents(deps: RetentionDeps): Promise<void> {
+  const { store, logger, deliveryDays } = deps;
   const before = await expiredEventsBefore(store, deliveryDays);
   let deleted = 0;
   let after: string | null = null;
@@ -65,6 +76,4 @@ export async function retain(deps: RetentionDeps): Promise<void> {
     if (after === null) break;
   }
   if (deleted > 0) logger.info({ deleted, deliveryDays }, 'old events deleted');
-  if (errors.length > 0)
-    throw new AggregateError(errors, `${errors.length} old partitions could not be dropped`);
 }

@@ -13,7 +13,8 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
 }
 
 /**
- * CPU-seconds of the model, in which a process handles all its submissions in flight as one batch.
+ * Costs in CPU-seconds. The model is that a process handles all its submissions in flight as one
+ * batch.
  */
 export interface Cost {
   readonly perThousandSubmissions: number;

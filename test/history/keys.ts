@@ -179,8 +179,8 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // These answers refuse `one`: any submission that `one` created was rejected before the answer.
-    // So `one` cannot have the key after its answer.
+    // If `one` created a submission and still got such an answer, the submission was rejected
+    // before. So `one` cannot have the key after its answer.
     case 'conflict':
     case 'taken':
     case 'refused':

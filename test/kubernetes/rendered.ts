@@ -22,8 +22,8 @@ function sourcesHash(): string {
 }
 
 /**
- * Adds a header with hashes of the kustomize sources and of `manifests`. By the hashes, a test
- * finds a missing build and edits by hand (decision 43).
+ * Adds a header with hashes of the kustomize sources and of `manifests`. A test uses the hashes to
+ * find manifests that are out of date or were edited (decision 43).
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;

@@ -36,8 +36,8 @@ export interface Edit {
    */
   readonly reach: number;
   /**
-   * Set only for SQL in TypeScript: the whole unchanged string that contains the change. In a
-   * template, only the literal part around the change, without a `${…}`.
+   * Set only for SQL in TypeScript: the original string in which the change is made. In a template,
+   * only the literal part around the change, without a `${…}`.
    */
   readonly sql?: string;
 }

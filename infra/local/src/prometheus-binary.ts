@@ -42,8 +42,8 @@ export async function prometheusPrograms(
 }
 
 /**
- * Replaces each broken link in `dir` with a link into /usr/share/javascript. apt did not download
- * packages that are installed there already, so links to their files are broken.
+ * Replaces each broken link in `dir` with a link into /usr/share/javascript. A link is broken if
+ * its target belongs to a package that is installed and so was not downloaded.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -179,8 +179,8 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node sends this frame after the service has recorded the whole history and acknowledged the
- * outcomes of the submissions that are not in the journal.
+ * The node sends this frame after the service has recorded its whole history, and has acknowledged
+ * the outcomes that the node sent from that history.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -194,7 +194,7 @@ function withAsk(before: Contention, ask: SlotAsk): Contention {
   };
   const tenants = { ...before.tenants, [tenantId]: contender };
   const after = { ...before, tenants };
-  // A tenant that did not count as asking before makes a turn at once.
+  // A turn is made at once if the tenant did not count as asking before.
   return hasReturned || nowMs - before.turnAtMs >= shareTurnMs ? afterTurn(after, ask) : after;
 }
 
@@ -226,8 +226,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share: 4 if demands of 1, 5 and 6 get 1, 4 and 4 of a capacity of 9. If the
- * demands add up to less than `capacity`, the share is `capacity`.
+ * The max-min fair share, which is the most that one demand gets. For example, demands of 1, 5 and
+ * 6 get 1, 4 and 4 of 9, so the share is 4. It is at most `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;

@@ -1,6 +1,6 @@
 /**
  * How an offer ended. `revoked`: the node was not needed. `disconnected`: sending failed, the link
- * ended, its dispatcher did not answer, or the assignment gave an error.
+ * ended, the dispatcher of the link did not answer, or the assignment failed.
  */
 export const offerAnswers = ['accepted', 'declined', 'expired', 'disconnected', 'revoked'] as const;
 export type OfferAnswer = (typeof offerAnswers)[number];

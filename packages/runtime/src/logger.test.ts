@@ -73,7 +73,9 @@ test('an error is logged with name, message, code, stack and causes, and no othe
 });
 
 test('an error that stands for several is logged with the first three', () => {
-  const errors = [1, 2, 3, 4].map((n) => new Error(`failure ${n}`, { cause: new Error('refused') }));
+  const errors = [1, 2, 3, 4].map(
+    (n) => new Error(`failure ${n}`, { cause: new Error('refused') }),
+  );
   const failed = new AggregateError(errors, '4 submissions could not be settled');
   const line = logged((logger) => logger.error({ err: failed }, 'failed'));
   const cause = { message: 'refused' };

@@ -14,8 +14,8 @@ interface Threshold {
 const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
- * Creates a JSON logger: log errors under `err`, submission ids under `submissionId`. If a message
- * is not constant, pass the name of its event as `event` (decision 44).
+ * Creates a JSON logger. Give it an error as `err`, and a submission id as `submissionId`. If a
+ * message is not constant, give the name of the log event as `event` (decision 44).
  */
 export function createLogger({
   service,

@@ -26,7 +26,10 @@ export function createExpiringCache<Value>({
   clock,
 }: {
   readonly load: (key: string) => Promise<Value>;
-  /** The default of `ageMsMax`. Absent values and shared loads must also be younger than this. */
+  /**
+   * The default of `ageMsMax`. It also limits the age of "not found" (`isAbsent`) and of a load in
+   * flight, even if `ageMsMax` is higher.
+   */
   readonly ttlMs: number;
   /**
    * The maximum number of values other than "not found" (`isAbsent`). The least recently used value

@@ -5,8 +5,8 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known ledger faults. NaN if the status is missing or unreadable, or if no fault
-   * is known but the last audit failed or none has ended.
+   * The number of known ledger faults. NaN if the status cannot be read. If no fault is known, NaN
+   * also before the first audit and after a failed one.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

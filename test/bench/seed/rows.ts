@@ -1,4 +1,4 @@
-/** SQL that seeds past months. */
+/** SQL that fills a database with submissions of the last months. */
 
 const holdMicros = 200_000_000;
 const chargeMicros = 30_500_000;
@@ -21,7 +21,10 @@ const idAt = (at: string, salt: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
-/** The parameters of each statement. `writeRows` in seed.ts gives their values. */
+/**
+ * The parameters of the statements that contain `source`. `writeRows` in seed.ts gives their
+ * values.
+ */
 const given = {
   tenantIds: '$1::uuid[]',
   firstN: '$2::bigint',

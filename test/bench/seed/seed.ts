@@ -12,8 +12,8 @@ export interface Seeded {
 }
 
 /**
- * Writes `rows` finished submissions with their ledger entries, events and deliveries. Call this
- * function before any service starts, because it may drop indexes meanwhile.
+ * Writes `rows` finished submissions with their ledger entries, events and deliveries. No service
+ * may run at the same time, because this may drop indexes.
  */
 export async function seedSubmissions(
   databaseUrl: string,

@@ -24,8 +24,8 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * For each number, the agent is restarted after the strike. It is killed again after this many
-   * milliseconds, or earlier if it gets a link.
+   * After the strike, the agent is restarted. Then, for each number, the agent is killed after this
+   * many milliseconds, or as soon as it has a link, and restarted.
    */
   readonly againAfterMs: readonly number[];
   /**

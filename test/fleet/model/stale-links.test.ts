@@ -7,8 +7,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher waits for Postgres while its link ends or becomes stale. It must neither end nor
- * take over what the node does elsewhere (CONTRACT 7, "Instances").
+ * While a dispatcher waits for Postgres, its link ends or is replaced. It must then leave alone the
+ * submissions that the node runs on another link (CONTRACT 7, "Instances").
  */
 const rig = await useRig();
 

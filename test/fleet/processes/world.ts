@@ -16,8 +16,8 @@ export interface ScriptedCredentials {
 }
 
 /**
- * Half of `offerTimeoutMs`. With the full time, an expired offer could count as open if the next
- * offer overtakes its `revoke` on another socket.
+ * How long the auditor counts an offer as open. This is half of `offerTimeoutMs`, because the next
+ * offer may arrive before the `revoke` of an expired one, on another link.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */

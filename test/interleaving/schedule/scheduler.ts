@@ -69,8 +69,8 @@ const transitMsMax = 3_000;
 const stalledMsMax = 9_000;
 
 /**
- * The probability of a delay for `slow` events, and of a failure for `failing` events. Not used if
- * the rate of `Rates` is 0.
+ * Replaces `Rates.stall` for `slow` events and `Rates.fault` for `failing` events. A rate of 0 is
+ * not replaced.
  */
 const treatedChance = 0.4;
 const stallStepsMin = 10;

@@ -106,7 +106,7 @@ export class SimulatedDispatcher implements Listener {
 
   /**
    * Refuses new links, closes the open ones, then kills the process. Unlike a real dispatcher, the
-   * process still takes new jobs until then, and does not finish them.
+   * process takes new jobs until it is killed.
    */
   drain(): void {
     this.isDraining = true;

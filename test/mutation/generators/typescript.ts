@@ -62,8 +62,8 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // An equality that is a whole condition is skipped. The generator `conditions` negates it, but no
-  // generator negates it in `for` and `case`.
+  // An equality that is a whole condition is skipped. In `if`, `?:` and loops, the generator
+  // `conditions` negates it. In `for` and `case`, no generator does.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));
@@ -203,7 +203,7 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
 
 /**
  * Returns the bodies of all functions. The body at index `n` has the number `n + 1` in
- * `Edit.reach`. The range of a block leaves out its braces.
+ * `Edit.reach`. For a block, `at` is after the opening brace, and `end` after the closing one.
  */
 export function functionBodies(
   file: string,

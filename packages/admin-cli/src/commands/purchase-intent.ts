@@ -108,7 +108,8 @@ const assign = 'grant credits with svc solana assign';
 
 /** The reason for which an intent is not credited although its amount is paid. */
 function reasonOfPaid({ payments, amountUsdcMicros, graceEndsAt }: PurchaseIntent): string {
-  // These payments came in time. A payment recorded after the grace may have come in time too.
+  // Payments that were recorded within the grace came in time. Later ones may have come in time,
+  // too.
   const found = payments.filter(({ at }) => at.getTime() <= graceEndsAt.getTime());
   const foundUsdcMicros = found.reduce((sum, one) => sum + one.amountUsdcMicros, 0n);
   return foundUsdcMicros >= amountUsdcMicros

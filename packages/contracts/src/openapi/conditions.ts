@@ -5,8 +5,8 @@ import { itemsOf, memberOf, resolveRef, textOf } from './reading/read-json.ts';
 type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Reports each member that an error code requires only in the old schema or, for a request, only in
- * the new schema.
+ * Reports each member that the old schema requires for an error code and the new one does not. In
+ * the schema of a request, also reports the opposite.
  */
 export function compareConditions(
   context: Comparison,

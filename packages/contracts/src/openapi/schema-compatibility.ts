@@ -181,8 +181,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant needs a compatible new variant. In an answer, variants that a `code` or `type`
- * tells apart (`hasFixedCodeOrType`) may also grow in number, or all go.
+ * Each old variant needs a compatible new variant. In an answer, if a `code` or `type` tells the
+ * variants apart, new variants may be added, or all may be removed.
  */
 function compareVariants(
   context: Comparison,
@@ -202,8 +202,8 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // All variants may go if a `code` or `type` tells them apart. For `code`, `compareConditions`
-  // still compares the members that each code requires.
+  // All variants may be removed if a `code` or `type` tells them apart. `compareConditions` still
+  // compares the members that each `code` requires.
   if (direction === 'response' && after.length === 0 && before.every(hasFixedCodeOrType)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(hasFixedCodeOrType)) return;

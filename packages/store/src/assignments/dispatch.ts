@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record. Without the accepted one, `commitDispatched` returns `not_pending` for a
-   * commit whose answer was lost.
+   * The offers to record, with the accepted one: if the answer of a commit is lost, the repeat
+   * finds the commit by this offer. Without the offer, it returns `not_pending`.
    */
   readonly offers?: readonly OfferRecord[];
 }

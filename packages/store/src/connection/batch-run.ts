@@ -2,8 +2,8 @@ import { type Call, openCalls } from './calls.ts';
 import { isAnswerLost } from './errors.ts';
 
 /**
- * `repeat`: the database may have processed an input before (`isAnswerLost`). Such an input gets
- * its first output again, or one that shows that nothing changed.
+ * In a `repeat`, the database may have processed an input already. The input then gets the same
+ * output again, or one that shows that the repeat changed nothing.
  */
 export type Attempt = 'first' | 'repeat';
 

@@ -57,8 +57,8 @@ interface ClaimedAt {
 }
 
 /**
- * A claim changes `next_attempt_at`, which no index contains, and not `due_at` (decision 29).
- * Lateral joins prevent plans that read a whole table (decision 23).
+ * A claim changes `next_attempt_at`, but not `due_at`, because `due_at` is in indexes (decision
+ * 29). Lateral joins prevent plans that read a whole table (decision 23).
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (

@@ -68,8 +68,8 @@ function byTarget(a: string, b: string): number {
 }
 
 /**
- * Writes events and their deliveries in the caller's transaction. If `deliveryIdsOf` returns an id,
- * call `announceDeliveries` (`@svc/queue`) after the commit.
+ * Writes events and their deliveries in the caller's transaction. If `deliveryIdsOf` finds ids in
+ * the result, call `announceDeliveries` (`@svc/queue`) after the commit.
  */
 export async function insertEvents(
   store: Store,

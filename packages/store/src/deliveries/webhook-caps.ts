@@ -17,7 +17,8 @@ export async function writeWebhookCap(
   tenantId: string,
   attemptsPerHour: number | null,
 ): Promise<void> {
-  // A removal writes `noCap`, because the services' database role is not allowed to delete rows.
+  // A removal writes `noCap`, because the services' database role may not delete rows of this
+  // table.
   await query(
     `INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour)
      VALUES ($1::uuid, $2, date_trunc('hour', svc_now(), 'UTC'))

@@ -41,8 +41,8 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * Figures of the last `recent` pass or whole audit (`saveWholeAudit`); `at` is null before the
-   * first one. `pass` counts only the `recent` passes that have ended.
+   * Figures of the last `recent` pass, or of `saveWholeAudit` if that was later. `at` is null
+   * before the first of these. `pass` counts only the `recent` passes that have ended.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;
@@ -53,7 +53,7 @@ export interface AuditState {
   } | null;
   /**
    * At most `faultsMax` faults. When a pass ends, it removes the faults that only an earlier pass
-   * of its kind found. A whole audit replaces the faults (`saveWholeAudit`).
+   * of its kind found. `saveWholeAudit` replaces most kinds of faults.
    */
   readonly faults: readonly FoundFault[];
 }

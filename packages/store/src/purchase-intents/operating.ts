@@ -138,16 +138,16 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * Seconds since the watcher last read the whole list of a token account with an open intent. The
-   * highest of all accounts; 0 if no intent is open.
+   * Seconds since the watcher last read all new signatures of a token account. The highest value of
+   * the accounts with an open intent. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }
 
 /** Reads the watcher's figures for the metrics. At most 1,000 unexplained payments are counted. */
 export async function readWatcherFigures(store: Store): Promise<WatcherFigures> {
-  // Before the first whole list, the time counts from the creation of the cursor, or else of the
-  // intent.
+  // Until that has happened once, the time counts from the creation of the cursor, or of the intent
+  // if there is no cursor.
   const [row] = await store.query<WatcherFigures>(
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",
        (SELECT count(*) FROM solana_unread_signatures)::int AS unread,

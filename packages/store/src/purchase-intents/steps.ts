@@ -85,8 +85,8 @@ export async function endDueIntents(
        RETURNING 1`,
       [stepsMax],
     );
-    // An intent is closed only after the second answer, after a list that began after the grace,
-    // and when no signature from before that is unread (decision 32).
+    // An intent is closed only if its second question is answered, and a list that began after its
+    // grace is read. No signature from within the grace may be unread (decision 32).
     const closed = await query(
       `UPDATE purchase_intents SET closed_at = svc_now(),
          status = CASE WHEN paid_usdc_micros > 0 THEN 'failed' ELSE 'expired' END

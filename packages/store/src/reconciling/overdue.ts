@@ -33,7 +33,7 @@ export async function findOverdue(
   store: Store,
   page: PageOptions,
 ): Promise<CandidatePage<OverdueCandidate>> {
-  // `at` is `-infinity` in every row, so the page begins after `after_id`.
+  // The page is sorted by `at` and id. Here `at` is the same in every row, so `after_id` is enough.
   const { after_id, limit } = pageValues(page);
   const rows = await findDue<OverdueCandidate & { at: string }>(store.query, {
     after_id,

@@ -64,8 +64,8 @@ const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 
 /**
- * Applies the pending migrations except those in `waiting` (decision 33). Changes nothing if a
- * later build has migrated. A repeat continues a stopped run.
+ * Applies the pending migrations, except those that it returns as `waiting` (decision 33). Changes
+ * nothing if a later build has migrated. A repeat continues a stopped run.
  */
 export async function migrate(
   ownerUrl: string,

@@ -136,8 +136,8 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
 // planner choose the index of idempotency keys (decision 23).
 
 /**
- * Computes the new figures from the locked rows. In the UPDATE, `held_micros + …` could be a value
- * from before the lock, so a CHECK could refuse a valid hold.
+ * Computes the new figures from the locked rows. If the UPDATE added to `held_micros`, it could use
+ * a value from before the lock, and a CHECK could refuse a valid hold.
  */
 const placeHolds = statement(
   {

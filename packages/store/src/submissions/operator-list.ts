@@ -56,8 +56,8 @@ export async function listEverySubmission(
   filter: EverySubmissionFilter,
 ): Promise<OperatorSubmission[]> {
   const { tenantId, states, createdAfter, before, limit } = filter;
-  // An id begins with its time, so both orders are newest first. The index for one tenant is sorted
-  // by `created_at`.
+  // The index for one tenant is sorted by `created_at`, other indexes by `id`. Both orders are
+  // newest first, because an id begins with its time.
   const isByTime = tenantId !== null && states === null;
   const order = Prisma.raw(isByTime ? 'created_at DESC, id DESC' : 'id DESC');
   const conditions = Prisma.join(

@@ -133,8 +133,8 @@ export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd)
   if (ended === undefined) return offering;
   const open = offering.open.filter((offer) => offer !== ended);
   const records = [...offering.records, recordOf(offering, ended, end)].slice(-offerRecordsMax);
-  // With `searchAtMs: 0`, the next search may begin at once, or `secondOfferAfterMs` after an offer
-  // that is still open.
+  // With `searchAtMs: 0`, the next search begins at once. If another offer is open, the search
+  // begins `secondOfferAfterMs` after that offer.
   return { ...offering, open, records, searchAtMs: 0, isExhausted: false };
 }
 

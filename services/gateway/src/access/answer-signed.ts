@@ -29,7 +29,7 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed (CONTRACT 3). Undefined if the connection closes before the
+ * Answers a request that must be signed (CONTRACT 1). Undefined if the connection closes before the
  * body arrives. Throws the errors of `keys` and of the endpoint.
  */
 export async function answerSigned(

@@ -63,8 +63,8 @@ export interface TenantEndpoint extends Route {
 /** The reply of a handler that places a hold. */
 export type HoldReply =
   /**
-   * `decidedByHold` is true if the hold has checked the epoch of the credentials. Such an answer is
-   * valid for credentials of any age.
+   * `decidedByHold` is true if the hold has found the epoch of the credentials unchanged. The
+   * answer is then right, even if the credentials are old.
    */
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
   /** The credentials have changed since the gateway read them. Nothing was held. */

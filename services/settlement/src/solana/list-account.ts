@@ -30,8 +30,8 @@ function floorOf({ slot, floorSlot }: Cursor): number {
 }
 
 /**
- * Lists the signatures of a token account, from the newest back to the cursor. If the list is
- * incomplete, the caller must not move the cursor (decision 32).
+ * Lists the signatures of a token account back to the cursor, and some before it (`overlapSlots`).
+ * If the list is incomplete, the caller must not move the cursor (decision 32).
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,

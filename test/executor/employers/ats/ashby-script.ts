@@ -1,6 +1,6 @@
 /**
- * The script of Ashby's form. It saves each changed answer, except files. The application does not
- * repeat the saved answers.
+ * The script of Ashby's form. It saves each changed answer at once, except files. The submission
+ * request contains the files, but not the saved answers.
  */
 export const ashbyScript = String.raw`
 app.saves = 0;

@@ -41,7 +41,7 @@ export interface SubmitFence {
   arm(matcher: SubmissionMatcher): void;
   /**
    * First records `submitting` in the journal. Then calls `activate` and lets out the submission
-   * request. Rejects if the record fails, on a second call, or if `arm` was not called.
+   * request. Rejects if the record fails, or if the fence is not in the phase `armed`.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

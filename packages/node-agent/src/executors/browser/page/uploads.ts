@@ -25,8 +25,7 @@ export async function waitForUpload(
   const startedMs = performance.now();
   let hasWorked = false;
   for (;;) {
-    // A request that sends data may be the upload, so `signMsMax` is compared only when there is
-    // none.
+    // A request that sends data may be the upload, so this waits for its end first.
     await inFlight.waitUntilNone(signal);
     const report = await readUpload(form, key, adapter).catch((error: unknown) => {
       if (isGone(error)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Words that mark a question as required or optional. In "Is a visa required?", such a word belongs
- * to the question.
+ * Words that mark a question as required or optional. Only the marks below are removed: in "Is a
+ * visa required?", the word is part of the question.
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';

@@ -96,6 +96,20 @@ test('a stale hold learns nothing from a current one with the same key in its ba
   expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'stale_credentials']);
 });
 
+test('a stale hold learns nothing from another stale one with the same key in its batch', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const tenantId = await fixture.tenant();
+  await fixture.hold(tenantId, { key: 'same' });
+  const accountEpoch = (await epochOf(fixture, tenantId)) - 1n;
+  const stale = async () => ({
+    ...(await newSubmission(store, tenantId, { key: 'same' })),
+    accountEpoch,
+  });
+  const outcomes = await holdSubmissions(store, [await stale(), await stale()]);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['stale_credentials', 'stale_credentials']);
+});
+
 test('a hold that waited for a change of the credentials compares them after the wait', async () => {
   const fixture = await createFixture();
   const { store } = fixture;

@@ -40,8 +40,8 @@ export type HoldOutcome =
    */
   | { kind: 'stale_credentials' }
   /**
-   * Another submission of the tenant has the idempotency key and was not rejected. Or an earlier
-   * hold of the batch has the same tenant, idempotency key and `accountEpoch`.
+   * Another submission of the tenant has the idempotency key and was not rejected. Or the hold was
+   * not tried, because an earlier one of its batch has the same key.
    */
   | { kind: 'key_taken' }
   | { kind: 'in_flight_max' }
@@ -65,8 +65,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if in separate calls (decision 9). Exception: a hold gets `key_taken` if an
- * earlier one, even a refused one, has the same tenant, key and epoch.
+ * Places the holds as if in separate calls (decision 9). Exception: a hold with the tenant, key and
+ * epoch of an earlier one is not tried (`firstOfEachKey`).
  */
 export async function holdSubmissions(
   store: Store,
@@ -85,12 +85,17 @@ async function placeAll(
 ): Promise<HoldOutcome[]> {
   const firsts = firstOfEachKey(submissions);
   try {
-    const rows = await insertHeld(store, firsts);
+    const rows = await insertHeld(store, [...firsts.values()]);
     const byPosition = new Map(rows.map((row) => [row.position, row]));
-    const byFirst = new Map(
-      firsts.map((submission, index) => [submission, outcomeOf(byPosition.get(index + 1))]),
+    const outcomes = new Map(
+      [...firsts.keys()].map((key, index) => [key, outcomeOf(byPosition.get(index + 1))]),
     );
-    return submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
+    return submissions.map((submission) => {
+      const outcome = outcomes.get(batchKeyOf(submission));
+      const isFirst = firsts.get(batchKeyOf(submission)) === submission;
+      const isFinal = outcome !== undefined && (isFirst || outcome.kind === 'stale_credentials');
+      return isFinal ? outcome : { kind: 'key_taken' };
+    });
   } catch (error) {
     // If another statement takes one of the keys at the same moment, the unique index refuses all
     // holds. `runBatch` then runs them one by one (decision 9).
@@ -99,15 +104,19 @@ async function placeAll(
   }
 }
 
-function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
+function firstOfEachKey(submissions: readonly NewSubmission[]): Map<string, NewSubmission> {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // Holds with the same idempotency key and different epochs must both go to the statement,
-    // because only the statement knows the epoch of the account.
-    const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
+    const key = batchKeyOf(submission);
     if (!byKey.has(key)) byKey.set(key, submission);
   }
-  return [...byKey.values()];
+  return byKey;
+}
+
+function batchKeyOf({ tenantId, accountEpoch, idempotencyKey }: NewSubmission): string {
+  // Holds with the same idempotency key and different epochs must both go to the statement, because
+  // only the statement knows the epoch of the account.
+  return `${tenantId} ${accountEpoch} ${idempotencyKey}`;
 }
 
 interface HoldRow {

@@ -202,6 +202,23 @@ test('a transaction that cannot be read is retried for ever, and its intent does
   expect((await world.read(intent.reference)).status).toBe('confirmed');
 });
 
+test('a payment of the grace that the server lists and reads late is still confirmed', async () => {
+  const intent = await world.intent(tenantId, { minutes: { intent: 10, grace: 10 } });
+  await world.tick(2);
+  await world.advance(19.5 * minuteMs);
+  await world.tick(2);
+  const signature = await world.pay(5n * usdc, [intent.reference]);
+  const { notFound } = world.rpcServer.faults;
+  notFound.add(signature);
+  await world.advance(minuteMs);
+  await world.tick(3);
+  expect(world.counted).toContain('unread');
+  notFound.clear();
+  await world.advance(6 * minuteMs);
+  await world.tick(3);
+  expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
+});
+
 test.each([
   ['another signature', { transaction: { signatures: ['x'], message: { accountKeys: [] } } }],
   ['no meta', { meta: null }],

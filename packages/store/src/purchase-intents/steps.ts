@@ -85,8 +85,8 @@ export async function endDueIntents(
        RETURNING 1`,
       [stepsMax],
     );
-    // An intent is closed only if its second question is answered, and a list that began after its
-    // grace is read. No signature from within the grace may be unread (decision 32).
+    // An intent is closed only after the second answer and a list that began after its grace. Until
+    // every listed signature is read, it may have a payment (decision 32).
     const closed = await query(
       `UPDATE purchase_intents SET closed_at = svc_now(),
          status = CASE WHEN paid_usdc_micros > 0 THEN 'failed' ELSE 'expired' END
@@ -96,7 +96,7 @@ export async function endDueIntents(
          WHERE i.closed_at IS NULL AND i.grace_ends_at <= svc_now() AND i.status = 'expired'
            AND i.asked_again_at IS NOT NULL AND c.listed_at >= i.grace_ends_at
            AND NOT EXISTS (SELECT FROM solana_unread_signatures u
-             WHERE u.token_account = i.token_account AND u.first_seen_at <= i.grace_ends_at)
+             WHERE u.token_account = i.token_account)
          ORDER BY i.grace_ends_at LIMIT $1 FOR UPDATE OF i)
        RETURNING 1`,
       [stepsMax],

@@ -40,8 +40,8 @@ export interface Sample {
   /** The time from the post to the 201. In an open loop, the time begins when the post is due. */
   readonly answered: Percentiles;
   /**
-   * The time from the post to the acknowledged webhook. The time begins at the same instant as
-   * `answered`. Set only for a whole life.
+   * The time from the post to the acknowledged webhook. In an open loop, the time begins when the
+   * post is due. Set only for a whole life.
    */
   readonly notified?: Percentiles;
   /**

@@ -8,7 +8,7 @@ import type { World } from './world/types.ts';
 export interface RestOptions {
   readonly boundMs: number;
   /**
-   * If true, the wait advances the database's clock. Leases then end sooner, and retries are due
+   * True: `comeToRest` advances the database's clock. Leases then end sooner, and retries are due
    * sooner.
    */
   readonly movesClock: boolean;

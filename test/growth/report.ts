@@ -50,8 +50,8 @@ export function judge(
   const figures =
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
     `${year.eventsDeleted} events deleted, ` +
-    `in the later half of the compared months, the tables from which rows are deleted were at most ${worst.toFixed(2)} times as large as in the earlier half, ` +
-    `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
+    `the tables from which rows are deleted were at most ${worst.toFixed(2)} times as large in the later half of the compared months as in the earlier half, ` +
+    `the longest wait for a lock took ${netWaitMs.toFixed(1)} ms, and the longest of ${year.locks.holds} exclusive locks lasted ${netHoldMs.toFixed(1)} ms ` +
     `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms if pauses of the machine are counted; longest gap between two samples of the locks ${gapMs.toFixed(1)} ms)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;
   return { verdict, faults };

@@ -83,8 +83,8 @@ interface CancelRecord extends Timed {
 }
 
 /**
- * A tenant never reads `settling` or `rejected`. If a read of a submission gets `404`, the
- * `StatusRecord` of this read has the status `rejected`.
+ * The states inside the service. A tenant reads `running` instead of `settling`. If a read gets
+ * `404`, it is recorded as `rejected`.
  */
 export type Status =
   | 'pending'

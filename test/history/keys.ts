@@ -179,8 +179,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // If `one` created a submission and still got such an answer, the submission was rejected
-    // before. So `one` cannot have the key after its answer.
+    // `one` was refused, so it cannot have the key after this answer.
     case 'conflict':
     case 'taken':
     case 'refused':

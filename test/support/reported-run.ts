@@ -11,8 +11,8 @@ export interface ReportedRun {
 }
 
 /**
- * Runs a test file with vitest. The test gets the path of a file in the variable `reportVariable`,
- * and writes its report there.
+ * Runs a test file with vitest. The environment variable with the name `reportVariable` gives it
+ * the path of the report that it must write.
  */
 export function runReported(
   file: string,

@@ -58,8 +58,8 @@ async function unpack(
 }
 
 /**
- * Like `fetchPackages`, but downloads exactly `packages`, from the Debian release `release`. It
- * uses the sources of Debian 12 for this, and throws if `sourcesFile` lacks them.
+ * Like `fetchPackages`, but downloads exactly `packages`, from the Debian release `release`. Also
+ * throws if `sourcesOfRelease` does.
  */
 export async function fetchFromRelease(
   dir: string,

@@ -226,8 +226,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share, which is the most that one demand gets. For example, demands of 1, 5 and
- * 6 get 1, 4 and 4 of 9, so the share is 4. It is at most `capacity`.
+ * The max-min fair share of `capacity`: no demand gets more. For example, demands of 1, 5 and 6 get
+ * 1, 4 and 4 of 9. If the demands do not use up `capacity`, returns `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;

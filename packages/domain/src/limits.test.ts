@@ -5,8 +5,8 @@ import { tiers } from './rate-card.ts';
 test('limits that depend on each other agree', () => {
   expect(limits.secondOfferAfterMs).toBeLessThan(limits.offerTimeoutMs);
   expect(limits.offerTimeoutMs).toBeLessThan(limits.dispatchDeadlineMs);
-  // A node's timer for an accepted offer starts at the hold or later. Even if it starts at the
-  // hold, it ends more than `dispatchGraceMs` after the dispatch deadline.
+  // The dispatch deadline counts from the hold. A node's timer for an accepted offer starts later,
+  // and ends more than `dispatchGraceMs` after the deadline.
   expect(limits.dispatchDeadlineMs + limits.dispatchGraceMs).toBeLessThan(
     limits.acceptedOfferVoidAfterMs,
   );

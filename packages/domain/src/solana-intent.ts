@@ -59,8 +59,8 @@ export interface IntentTimes {
 }
 
 /**
- * The spread of `askAtMs` and `askAgainAtMs`, as a part of the last tenth of the life or grace. The
- * rest of the tenth is left for the answer of the RPC server.
+ * The part of the last tenth over which the times of different intents are spread. The rest of the
+ * tenth is left for the answer of the RPC server.
  */
 const askSpread = 0.8;
 

@@ -104,8 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // `claimBegin` removes the payload before the run starts, so this run has not started. Older
-  // agents kept the payload during the run; they wrote no `maxNodeSeconds`.
+  // This entry still has its payload, so its run has not started. That is uncertain only for older
+  // agents, which wrote no `maxNodeSeconds`.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

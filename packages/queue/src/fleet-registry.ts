@@ -143,8 +143,8 @@ export const dispatcherSilentMs = 15_000;
  */
 export const silentNodeMs = 60_000;
 /**
- * A dispatcher calls `refresh` at this interval. If Redis has lost the registry, the dispatcher
- * then joins its nodes again.
+ * A dispatcher calls `refresh` at this interval. If the call shows that Redis has lost the
+ * registry, the dispatcher registers its nodes again.
  */
 export const fleetRefreshIntervalMs = 1_000;
 /** While the registry is younger than this, nodes may be missing from it. */

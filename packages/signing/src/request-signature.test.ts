@@ -185,5 +185,5 @@ test('a refusal says how far the clock is off, and not whether the key exists', 
   const behind = describeRefusal({ kind: 'outside_window', seconds: -900 });
   expect(behind).toContain('900 s behind the clock');
   expect(describeRefusal({ kind: 'malformed', detail: 'no v1 value' })).toBe('no v1 value');
-  expect(describeRefusal({ kind: 'wrong_signature' })).toContain('under any enabled key');
+  expect(describeRefusal({ kind: 'wrong_signature' })).toContain('No enabled key');
 });

@@ -179,6 +179,6 @@ export function describeRefusal(verification: Verification): string {
     }
     case 'verified':
     case 'wrong_signature':
-      return 'The signature does not match this request under any enabled key. Check the key id, the secret and the string that you sign.';
+      return 'No enabled key that may be used from this address matches the signature. Check the key id, the secret and the string that you sign.';
   }
 }

@@ -16,8 +16,8 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function verifies the new entries of the audit log and seals its head. It remembers
- * the head, so it notices if a sealed head was removed or replaced.
+ * The returned function verifies the new entries of the audit log and seals its head. It also
+ * compares the log with the head of its last call without faults.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

@@ -5,8 +5,8 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known ledger faults. NaN if the status cannot be read. If no fault is known, NaN
-   * also before the first audit and after a failed one.
+   * The number of known ledger faults. NaN if the status cannot be read. NaN instead of 0 before
+   * the first audit and after a failed one.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

@@ -82,8 +82,8 @@ export class Schedule {
   }
 
   /**
-   * The number of attempts that are being sent or recorded, plus the largest number that unfinished
-   * claims can return.
+   * The number of attempts that are being sent or recorded, and of those that unfinished claims may
+   * still return.
    */
   get inFlight(): number {
     return this.#inFlight;

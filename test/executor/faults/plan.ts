@@ -24,8 +24,8 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * After the strike, the agent is restarted. Then, for each number, the agent is killed after this
-   * many milliseconds, or as soon as it has a link, and restarted.
+   * The times from a restart of the agent to its next kill. A kill comes earlier if the agent gets
+   * a link. Empty if the strike does not kill the agent.
    */
   readonly againAfterMs: readonly number[];
   /**

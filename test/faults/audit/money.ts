@@ -40,7 +40,7 @@ function auditBalance(
     unanswered === 0 && microsOf(balance['balance']) === granted - charged,
     tenant.name,
     () =>
-      `its balance reads ${String(balance['balance'])} credits, its grants minus its charges are ${formatCredits(granted - charged)} credits, and ${unanswered} of its grants were not answered with 200 or 201`,
+      `its balance reads ${String(balance['balance'])} credits, its grants minus its charges are ${formatCredits(granted - charged)} credits, and the number of its grants without an answer 200 or 201 is ${unanswered}`,
   );
 }
 

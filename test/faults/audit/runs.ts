@@ -41,8 +41,8 @@ function expectDispatched(
 }
 
 /**
- * Two executions with one idempotency key are a violation even if they belong to two submissions,
- * because the employer knows only the key.
+ * An execution stands for an application that reaches an employer. One idempotency key may reach an
+ * employer once, even if two submissions have the key.
  */
 function auditExecutions(
   findings: Findings,

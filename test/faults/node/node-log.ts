@@ -1,8 +1,8 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * A line of a node's log. It reports one action. The line `begun` is written after the action,
- * every other line before the action completes.
+ * A line of a node's log, which reports one action. The line is written before the action
+ * completes. Exception: `begun` is written after the action.
  */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 

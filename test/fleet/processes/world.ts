@@ -16,8 +16,8 @@ export interface ScriptedCredentials {
 }
 
 /**
- * How long the auditor counts an offer as open. This is half of `offerTimeoutMs`, because the next
- * offer may arrive before the `revoke` of an expired one, on another link.
+ * How long the auditor counts an offer as open. It is half of `offerTimeoutMs`, because the
+ * `revoke` of an expired offer may arrive late.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */

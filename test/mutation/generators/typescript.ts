@@ -62,8 +62,7 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // An equality that is a whole condition is skipped. In `if`, `?:` and loops, the generator
-  // `conditions` negates it. In `for` and `case`, no generator does.
+  // A whole condition is not changed here, because the generator `conditions` negates most of them.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));

@@ -15,8 +15,8 @@ const { values } = parseArgs({
 const casesWanted = Number(values.cases);
 const seed = Number(values.seed);
 /**
- * In one round, Schemathesis sends up to this many random requests for each operation, and up to
- * this many sequences of requests. It also sends examples and boundary values.
+ * In one round, at most this many random requests for each operation are sent, and at most this
+ * many sequences of requests.
  */
 const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
 

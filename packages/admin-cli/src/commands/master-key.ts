@@ -40,7 +40,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
     )
     .option(
       '--alone',
-      'skip the wait in which running services change to the new format; use this only if no service is running',
+      'do not wait until every running service seals in the format of this version; use this only if no service is running',
     )
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
@@ -118,8 +118,8 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
-  // If the phase was `bound` from the start, `endReseal` did not run, and this pass reseals the
-  // value of `environment`.
+  // `endReseal` has resealed the value of `environment`. If the phase was `bound` from the start,
+  // this pass reseals the value.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

@@ -134,7 +134,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
     case 'cancelled':
       if (!isNotified) {
         process.stderr.write(
-          'The submission is cancelled, but the services were not notified, because Redis cannot be used. Its node stops, and its webhook is sent, a little later.\n',
+          'The submission is cancelled, but the services were not notified, because Redis cannot be used. A node that has it stops it a little later, and the webhook is sent a little later.\n',
         );
       }
       return printRecord(

@@ -104,7 +104,7 @@ export const solanaEvents = {
     'error',
     'why no payment is credited',
     ['variable'],
-    'Correct what the line names. If you have changed a variable, restart settlement. Payments are credited after that.',
+    'Do what the line says. If you change an environment variable, restart settlement. Payments are then credited.',
   ),
   'solana.lease_not_returned': warn(
     'could not give back the lease of the Solana watcher',

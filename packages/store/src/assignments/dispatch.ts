@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, with the accepted one: if the answer of a commit is lost, the repeat
-   * finds the commit by this offer. Without the offer, it returns `not_pending`.
+   * The offers to record, with the accepted one. A repeat after a lost answer recognises the commit
+   * of the first attempt by the accepted offer.
    */
   readonly offers?: readonly OfferRecord[];
 }

@@ -63,8 +63,8 @@ async function createFailingNode() {
     },
   };
   /**
-   * The milliseconds until the end of the quarantine, rounded up to seconds. Null if the node is
-   * not in quarantine.
+   * The milliseconds until the end of the quarantine, rounded up to whole seconds. Null if the node
+   * is not in quarantine.
    */
   const quarantine = async (): Promise<number | null> => {
     const until = (await findNode(store, nodeId))?.quarantinedUntil ?? null;

@@ -18,8 +18,7 @@ export const roleSettings: Readonly<Record<string, string>> = {
   // Avoids full scans of tables, because a session keeps its plans. A full scan that was planned
   // for a small table would still be used after the table has grown.
   enable_seqscan: 'off',
-  // One plan serves all parameter values (decision 23). If a look-up by a list of ids had the
-  // condition of a partial index, its plan could read that whole index (decision 25).
+  // One plan serves all parameter values (decision 23).
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',

@@ -146,8 +146,7 @@ export interface WatcherFigures {
 
 /** Reads the watcher's figures for the metrics. At most 1,000 unexplained payments are counted. */
 export async function readWatcherFigures(store: Store): Promise<WatcherFigures> {
-  // Until that has happened once, the time counts from the creation of the cursor, or of the intent
-  // if there is no cursor.
+  // Without `listed_at`, the lag counts from the creation of the cursor, or else of the intent.
   const [row] = await store.query<WatcherFigures>(
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",
        (SELECT count(*) FROM solana_unread_signatures)::int AS unread,

@@ -64,8 +64,8 @@ test('a partition whose lock another session holds for a moment is created, also
   const deliveries = async () => (await readPartitions(store)).get('deliveries')?.length ?? 0;
   const before = await deliveries();
   const making = makePartitions(store);
-  // An attempt tries `usage_reports` before `deliveries`. So when `deliveries` has a new partition,
-  // the first attempt has already failed at `usage_reports`, which `client` still locks.
+  // `makePartitions` creates the partitions of `usage_reports` first. If `deliveries` has a new
+  // one, `usage_reports` was locked at the first try.
   await waitUntil(async () => (await deliveries()) > before);
   await client.query('COMMIT');
   const round = await making;

@@ -100,8 +100,8 @@ export async function findPolledNews(
 }
 
 /**
- * Drops waiting events that are too old to be read (CONTRACT 12), up to `limit` for each endpoint.
- * Returns how many were dropped in all.
+ * Drops waiting events that can no longer be read (CONTRACT 12), because they are a day old or
+ * 1,000 newer ones exist. Drops up to `limit` for each endpoint, and returns the sum.
  */
 export async function dropUnreadableEvents(store: Store, limit: number): Promise<number> {
   const dropped = await store.query(

@@ -165,8 +165,7 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
-  // The commit of an accept has stored the record of the accepted offer, and those in
-  // `accepted.before`. If `after` has no others, they are all recorded.
+  // True if the commit of the accept has stored all of these records.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);

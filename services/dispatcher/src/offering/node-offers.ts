@@ -173,8 +173,7 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, the node does not have the submission. The
-  // node's next `hello` ends the submission, unless that `hello` came before the commit.
+  // The link ended before the payload was sent, so the node does not have the submission.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -14,8 +14,8 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. If they are not recent (`KeyAge`), they are checked before
- * the answer is sent: by a hold (decision 17), or by a verification with recent keys.
+ * Answers a request with keys from the cache. If they are not recent (`KeyAge`), a hold compares
+ * their epoch (decision 17), or the request is authenticated again.
  */
 export async function answerWithCurrentKeys({
   firstAge,

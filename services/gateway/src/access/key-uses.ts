@@ -14,7 +14,7 @@ export interface KeyUses {
 
 /**
  * The collected uses are stored at most this long after the first of them. The store rounds the
- * time of a use down to the minute. So the row of a key changes at most once a minute.
+ * time of a use down to the minute, which saves most writes.
  */
 const flushAfterMs = 20_000;
 /** If uses of this many keys wait to be stored, the next write does not wait for `flushAfterMs`. */

@@ -63,8 +63,8 @@ export interface TenantEndpoint extends Route {
 /** The reply of a handler that places a hold. */
 export type HoldReply =
   /**
-   * `decidedByHold` is true if the hold has found the epoch of the credentials unchanged. The
-   * answer is then right, even if the credentials are old.
+   * `decidedByHold`: a hold has compared the epoch of the credentials, so their age does not
+   * matter.
    */
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
   /** The credentials have changed since the gateway read them. Nothing was held. */

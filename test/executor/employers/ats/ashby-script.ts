@@ -1,7 +1,4 @@
-/**
- * The script of Ashby's form. It saves each changed answer at once, except files. The submission
- * request contains the files, but not the saved answers.
- */
+/** The script of Ashby's form, which saves each changed answer. */
 export const ashbyScript = String.raw`
 app.saves = 0;
 app.call = function (operation, variables) {

@@ -14,8 +14,8 @@ export interface FormPage {
   readonly after: string;
   readonly wrapper: string;
   /**
-   * True if the page sends the answers in `app.values` (`baseScript`), and writes them back into
-   * the text inputs. False if it sends the contents of the inputs.
+   * True if the page keeps the answers in `app.values` (`baseScript`), shows them in the text
+   * inputs and sends them. False if it sends the contents of the inputs.
    */
   readonly isControlled: boolean;
   readonly data: Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import { refusalByStatus } from './answers.ts';
 import { actionOrFilledValue } from './requests.ts';
 
 /**
- * The adapter for an unknown ATS. It is strict: a field gets its meaning only from its label,
- * placeholder or `autocomplete`. Only a sentence on the page proves success.
+ * The adapter for an unknown ATS. A field gets its meaning only from its label, placeholder or
+ * `autocomplete`. Only a sentence on the page proves success.
  */
 export const generic: Adapter = {
   name: 'generic',

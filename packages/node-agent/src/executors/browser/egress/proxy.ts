@@ -122,8 +122,8 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // While the slot (`Seal`) is used, other connections wait. After `endSlot`, they are refused.
-  // After a whole answer the slot stays used, so that they wait until `release`.
+  // After a whole answer, other connections wait until `release`. Otherwise `endSlot` has them
+  // refused.
   if (!isWhole) endSlot(entry);
 }
 

@@ -32,7 +32,7 @@ const settledMs = 1_000;
 const pollMs = 100;
 const quietMs = 100;
 /**
- * After the call of `fence.submit`, waiting counts as progress for at most this long
+ * From the start of `fence.submit`, the wait for the site counts as progress for at most this long
  * (CONTRACT 10, "Metering").
  */
 const waitMsMax = 60_000;

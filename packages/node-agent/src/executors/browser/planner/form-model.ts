@@ -88,8 +88,8 @@ export interface OptionsValue {
    */
   readonly labels: readonly string[];
   /**
-   * Other spellings of the label, the preferred spelling first. Present only if `labels` has one
-   * label and the form model has no options for this field.
+   * Spellings to try, the best first, if the form has no option for the label. Only for a single
+   * label, and if the options of the field are unknown.
    */
   readonly spellings?: readonly string[];
 }

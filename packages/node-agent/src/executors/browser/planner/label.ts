@@ -1,7 +1,4 @@
-/**
- * Words that mark a question as required or optional. Only the marks below are removed: in "Is a
- * visa required?", the word is part of the question.
- */
+/** Words that mark a question as required or optional. */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';
 /** A mark in brackets, as in "Phone (required)". */

@@ -93,7 +93,7 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: '`viewOf` reads the nodes again if `view.limit` equals `nodesMin`',
     reason:
-      'Before it chooses, the original also reads again if an unread node may be better (`view.least`). So both choose an equally good node.',
+      'The original reads again later, if a node that it has not read may be better (`view.least`). So the original and the mutant choose equally good nodes.',
   },
   {
     id: '33cc973a3acb',

@@ -121,8 +121,8 @@ export interface SlotAnswer {
 }
 
 /**
- * True if more than half of the usable slots are free. A tier with one usable slot never has ample
- * slots, because its slot may have to be kept (`yieldMs`).
+ * True if more than half of the usable slots are free. Always false with one usable slot, because
+ * tenants above their share may have to leave it to others (`yieldMs`).
  */
 function areSlotsAmple({ usable, free }: SlotAsk): boolean {
   return usable > 1 && free * 2 > usable;

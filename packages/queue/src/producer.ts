@@ -39,8 +39,8 @@ export interface Producer {
   /** True if an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
   /**
-   * Adds tenants to the waiting wake-up job, unless it has too many already. Returns false if no
-   * wake-up job waits. Throws `QueueUnavailable`.
+   * Adds tenants to the waiting wake-up job. Returns false if no job waits. If the job has too many
+   * tenants, adds none and returns true. Throws `QueueUnavailable`.
    */
   joinWaitingWakeUp(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;

@@ -21,8 +21,8 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 const tenants = 8;
 const rounds = 10;
 /**
- * The measurement has at most this many parts. The best figures of all parts count, because a long
- * transaction in another test's database can raise the WAL of a life to 7,000 bytes.
+ * The test measures up to this many times and takes the best figures. A long transaction in another
+ * test's database can raise the WAL of a life to 7,000 bytes.
  */
 const partsMax = 12;
 /**

@@ -8,8 +8,8 @@ import type { SpanAttributes, Tracing } from './tracing.ts';
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 
 /**
- * Settles as `work` does, and records the work as `step`. Records nothing if the step's subject is
- * not traced, or if `attributesOf` returns null.
+ * Returns the result of `work`, or rejects with its error, and records the work as `step`. Records
+ * nothing if the subject is not traced, or if `attributesOf` returns null.
  */
 export function traced<Result>(
   tracing: Tracing,

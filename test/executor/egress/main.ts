@@ -10,8 +10,8 @@ import { listenEverywhere } from './listeners.ts';
 import { probeAll } from './probes.ts';
 
 /**
- * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: shows
- * whether a page gets past the egress proxy.
+ * `node test/executor/egress/main.ts (--port N)… (--address A)… [--interface I] [--unguarded]`:
+ * shows whether a page gets past the egress proxy.
  */
 const { values } = parseArgs({
   options: {

@@ -58,8 +58,8 @@ export interface Rates {
 }
 
 /**
- * The longest delay of an event, unless its process is stalled. Outside the simulation, a producer
- * or subscriber that waits longer for an answer of Redis reconnects.
+ * The longest delay of an event, unless its process is stalled. Outside the simulation, a
+ * connection ends if Redis does not answer within this time (`socketTimeoutMs`).
  */
 const transitMsMax = 3_000;
 /**

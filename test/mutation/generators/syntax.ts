@@ -62,8 +62,8 @@ export function nodesIn(value: unknown): SyntaxNode[] {
 }
 
 /**
- * Visits each syntax node before its children. Skips TypeScript nodes that are not in
- * `runningTypes`, such as types.
+ * Visits each syntax node before its children. Skips types and other TypeScript nodes, except those
+ * in `runningTypes`.
  */
 export function walk(program: SyntaxNode, visit: (visited: Visit) => void): void {
   let functionsCount = 0;

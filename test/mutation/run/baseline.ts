@@ -5,7 +5,10 @@ import { filesOf } from '../generate.ts';
 import type { Reach } from './reach.ts';
 import { checkout } from './test-files.ts';
 
-/** The result of one run of a test file without a mutant. */
+/**
+ * The result of one run of a test file without a mutant, with which the runs with mutants are
+ * compared.
+ */
 export interface Baseline {
   readonly testFile: string;
   readonly passed: boolean;
@@ -33,7 +36,7 @@ interface Kept extends Baseline {
 }
 
 /**
- * Keeps baselines in `.local/`. A baseline is valid while its test file, `inputs` and each product
+ * Keeps each `Baseline` in `.local/`. It is valid while its test file, `inputs` and each product
  * file of which the test called a function are unchanged.
  */
 export function openBaselineCache(): BaselineCache {

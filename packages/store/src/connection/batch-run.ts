@@ -32,8 +32,8 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Returns the error if the answer to the last attempt was lost, otherwise undefined. After a
- * returned error, `attemptOneByOne` sends no further calls.
+ * Resolves or rejects all calls. If the answer to the last attempt was lost, returns the error, so
+ * that `attemptOneByOne` stops.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,

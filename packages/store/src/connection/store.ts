@@ -57,8 +57,8 @@ export interface StoreOptions {
   /** The most connections in the pool; default 10. */
   poolMax?: number;
   /**
-   * The longest wait for a free connection of the pool, or for a new connection to one host;
-   * default 5 s.
+   * The longest wait for a free connection of the pool, or for a new one; default 5 s. If
+   * `databaseUrl` names several hosts, each of them may take this long.
    */
   connectTimeoutMs?: number;
   /**

@@ -81,8 +81,8 @@ export interface LedgerAuditStatus {
   /** How many times the state of the audit has been written (`AuditState`). */
   readonly step: bigint;
   /**
-   * The time at which the last `recent` pass or whole audit (`saveWholeAudit`) ended, also if it
-   * stopped at `faultsMax` faults. Null before the first one.
+   * The end of the last `recent` pass, or of the last whole audit if that was later. Null before
+   * the first one. The pass or audit may have stopped at `faultsMax` faults.
    */
   readonly at: Date | null;
   readonly tenants: number;
@@ -100,7 +100,7 @@ export interface LedgerAuditStatus {
   readonly failedAt: Date | null;
   readonly error: string | null;
   /**
-   * The time at which the last `full` pass or whole audit (`saveWholeAudit`) ended. Null before the
+   * The end of the last `full` pass, or of the last whole audit if that was later. Null before the
    * first one.
    */
   readonly fullAt: Date | null;

@@ -103,13 +103,13 @@ export interface Fill {
 export interface Plan {
   readonly fills: readonly Fill[];
   /**
-   * Optional fields that are not filled in: the profile does not answer them, or the executor
-   * cannot operate the widget.
+   * Optional fields that are not filled in, because the profile has no value that fits, or because
+   * the executor cannot operate the widget.
    */
   readonly left: readonly FormField[];
   /**
-   * Required fields that the profile does not answer. If there are some and `unsupported` is empty,
-   * the job fails with `invalid_payload`.
+   * Required fields for which the profile has no value that fits. If there are some and
+   * `unsupported` is empty, the job fails with `invalid_payload`.
    */
   readonly missing: readonly FormField[];
   /**

@@ -31,8 +31,8 @@ export interface TrialReport {
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
   /**
-   * After each batch of submissions, the trial waits until no slot is taken without an assignment,
-   * at most `slotsSettleMs`. This is the highest number of such slots after a wait.
+   * The highest number of slots that were taken for no assignment, counted after each batch. Before
+   * each count, the trial waits up to `slotsSettleMs` for this number to be 0.
    */
   readonly slotsTakenByNobody: number;
   readonly cappedCount: number;

@@ -26,8 +26,7 @@ function step(name: string, command: string, args: readonly string[], env: NodeJ
   if (status !== 0) failed.push(name);
 }
 
-// npx, npm and pip fetch the tools that only this command needs. These tools are large, so they are
-// not in package.json.
+// npx, npm and pip fetch the tools, which are too large for package.json.
 const npx = (name: string, args: readonly string[]) => step(name, 'npx', ['--yes', ...args]);
 const bin = (name: string) => path.join(checkoutDir, 'node_modules/.bin', name);
 

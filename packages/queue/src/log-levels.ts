@@ -33,8 +33,8 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * A process adds this to its age, because time passes until Redis runs `follow`. If the age were
- * too low, `follow` could ignore a level that was set after the process started.
+ * Added to the age that a process sends, because the age grows until `follow` runs. With a lower
+ * age, `follow` could ignore a level that was set after the start.
  */
 const travelAllowanceMs = 1_000;
 

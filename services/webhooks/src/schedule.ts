@@ -67,10 +67,7 @@ export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #reserved: number;
   readonly #endpoints = new Map<string, Endpoint>();
-  /**
-   * The endpoints that the next claims may ask for, in the order of this set. They may have due
-   * deliveries.
-   */
+  /** The endpoints that may have due deliveries. The next claims ask for the first ones. */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #remembered = 0;

@@ -9,7 +9,7 @@ export const queueEvents = {
   ),
   'redis.environment_lost': saying(
     'error',
-    'that this Redis must not be used, because it belongs to the other environment (sandbox or production)',
+    'why this service must not use this Redis: it belongs to the other environment, sandbox or production',
     ['found'],
     'Stop the services of the environment that must not use this Redis. Correct their `REDIS_URL`.',
   ),

@@ -4,7 +4,7 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
  * Writes an audit entry before personal data is shown to an operator. Ids are UUIDs. `count` is the
- * number of records of `list` that are shown.
+ * number of shown records that have personal data.
  */
 export async function auditReading(
   store: Store,

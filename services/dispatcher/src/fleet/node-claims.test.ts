@@ -13,8 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { useDispatching, frameTypesOf, uuidOf } from '../dispatcher.fixture.ts';
 
 /**
- * The tests check that the claims of a node count only within limits
- * (CONTRACT 7, "What a node may claim").
+ * Tests that the service believes a node only within limits (CONTRACT 7, "What a node may claim").
  */
 
 const service = await useDispatching({ dispatchers: 2 });

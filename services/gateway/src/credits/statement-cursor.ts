@@ -8,8 +8,8 @@ import type { CursorPosition } from '../http/cursor.ts';
  */
 
 /**
- * The length of the mask in bytes. Five are enough for 116 years at 300 ledger entries a second.
- * With six, a hidden number might exceed the highest that `decodeCursor` accepts.
+ * The length of the mask in bytes. Five bytes last for 116 years at 300 ledger entries a second.
+ * With six, a masked number could exceed the highest that `decodeCursor` accepts.
  */
 const hiddenBytes = 5;
 

@@ -93,11 +93,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a status with another charge than the ledger': [
-    'detail shows 5 micros charged',
+    'the observer detail saw 5 micros charged',
     [...holds, charged, released, status('s', 'submitted', [8, 9], { charged: 5n })],
   ],
   'a cancel after the end that shows another charge than the ledger': [
-    'cancel shows 0 micros charged',
+    'the observer cancel saw 0 micros charged',
     [
       ...holds,
       charged,
@@ -112,7 +112,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a hold after a hold whose request began later': [
-    'but follows',
+    'but in the ledger it comes after',
     [
       ...opened,
       create([2, 3], created('s', { available: 80n })),
@@ -122,7 +122,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a charge before the end can have happened': [
-    'but follows',
+    'but in the ledger it comes after',
     [
       ...opened,
       create([2, 3], created('s')),

@@ -126,7 +126,7 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
     if (latestMs >= earliest || cause === undefined || reported.has(cause)) continue;
     reported.add(cause);
     found.push(
-      `${inWords(line)} happened at ${latestMs.toFixed(0)} ms or before, but follows ${inWords(cause)}, which happened after ${earliest.toFixed(0)} ms`,
+      `${inWords(line)} was written at ${latestMs.toFixed(0)} ms or before, but in the ledger it comes after ${inWords(cause)}, which was written after ${earliest.toFixed(0)} ms`,
     );
   }
   return found;
@@ -204,7 +204,7 @@ function wrongCharge(
 ): string | undefined {
   const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
   if (chargedMicros === null || chargedMicros === charge) return undefined;
-  return `${source} shows ${chargedMicros} micros charged and the status ${status} for ${submissionId}; the ledger rows of the submission show ${charge} charged`;
+  return `the observer ${source} saw ${chargedMicros} micros charged and the status ${status} for ${submissionId}; the ledger rows of the submission show ${charge} charged`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {

@@ -13,7 +13,7 @@ import {
 } from './personal-data.fixture.ts';
 
 /**
- * These tests check that only the tenant and the node get personal data of third parties in plain
+ * Tests that nobody but the tenant and the node gets the personal data of an application in plain
  * text.
  */
 

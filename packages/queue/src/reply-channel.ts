@@ -4,10 +4,7 @@ import { createGatherer } from './gather.ts';
 import { closeRedis, connectRedis, keyPrefix, type QueueLogger } from './redis.ts';
 import { subscribeTo } from './subscription.ts';
 
-/**
- * `dispatched`: this state is committed. `look`: any other case, so the gateway reads the state
- * from Postgres.
- */
+/** `dispatched`: this state is committed. `look`: the gateway must read the state from Postgres. */
 export type ReplyNews = 'dispatched' | 'look';
 
 export interface Reply {

@@ -62,7 +62,7 @@ export const trustProxyDescription =
 
 /** Says what `parseTrustedProxies` accepts. */
 export const trustProxyRefused =
-  'Each part of TRUST_PROXY must be an IP address, a CIDR block other than `/0`, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.';
+  'TRUST_PROXY must be a list of IP addresses, CIDR blocks and the names loopback, linklocal and uniquelocal, separated by commas. A CIDR block must not be /0. Example: 10.0.0.0/8,loopback.';
 
 /**
  * Parses `TRUST_PROXY`: a comma-separated list of IP addresses, CIDR blocks and the names

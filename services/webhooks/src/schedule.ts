@@ -6,8 +6,8 @@ export interface Endpoint {
   /** The id of the endpoint. Null for the webhook URL in the tenant's settings. */
   readonly targetId: string | null;
   /**
-   * The number of attempts in flight to this endpoint. A claim that is not finished counts as
-   * `attemptsMax` attempts, because it may return so many.
+   * The number of attempts in flight to this endpoint. An unfinished claim counts as the most
+   * attempts that it may return.
    */
   inFlight: number;
   /** True if the endpoint may have due deliveries that no claim has asked for yet. */

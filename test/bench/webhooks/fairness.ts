@@ -43,7 +43,7 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
       return arrivedMs !== undefined;
     });
     say(
-      `  ${when.padEnd(46)} tenant B's webhook arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000 ms); ${hole.open()} connections to tenant A's endpoint`,
+      `  ${when.padEnd(46)} tenant B's webhook arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000 ms); ${hole.open()} connections to endpoints that never answer`,
     );
   };
   for (const _ of [1, 2, 3]) await measure("A's first requests are in flight");
@@ -54,7 +54,11 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
   );
   await seedDeliveries(world, others, deadTenants * 100);
   await announceDeliveries(producer, others);
-  await until("300 open requests to A's endpoint", 20_000, async () => hole.open() >= 300);
+  await until(
+    '300 open requests to endpoints that never answer',
+    20_000,
+    async () => hole.open() >= 300,
+  );
   for (const _ of [1, 2, 3]) await measure(`with ${deadTenants} more tenants like A`);
   const [webhooks] = (await readQueueStatus(world.redis, 'svc')).filter(
     ({ queue }) => queue === 'webhook.v1',

@@ -10,7 +10,7 @@ export const logMembers = {
   charged: 'the charge in credits, as a decimal text; zero if nothing is charged',
   code: 'an error code of docs/CONTRACT.md, section 2 or 7',
   count:
-    'the number of deliveries that were marked as exhausted, or of settled submissions whose wake-up job was not enqueued',
+    'the number of deliveries that were marked as exhausted, or of settled submissions for whose deliveries no wake-up job could be enqueued',
   deleted: 'how many events or retired webhook endpoints were deleted',
   deliveryDays: 'the fewest days from the creation of an event or delivery to its deletion',
   deliveryId: 'the delivery, `dlv_…`',

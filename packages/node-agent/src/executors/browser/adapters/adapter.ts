@@ -19,8 +19,8 @@ export interface ReadingRules {
    */
   readonly named?: string;
   /**
-   * Controls that are not filled in. Examples are an upload that only fills in other fields, and an
-   * input whose page has buttons for the same answer.
+   * Controls that are not filled in. An example is an input next to buttons that give the same
+   * answer.
    */
   readonly ignored?: string;
   /**

@@ -7,8 +7,8 @@ type CdpParameters = Parameters<CDPSession['send']>[1];
 /** A session of the DevTools protocol with one target, such as a page, a frame or a worker. */
 export interface CdpSession {
   /**
-   * Rejects if the target refuses the command or has gone. In a nested session, the promise stays
-   * pending if the target goes before it answers.
+   * Rejects if the target refuses the command or is closed. In a nested session, the promise never
+   * settles if the target closes before it answers.
    */
   send(method: CdpMethod, params?: CdpParameters): Promise<unknown>;
 }

@@ -55,7 +55,7 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 export const dispatchDeadlineMs = 5000;
 /**
  * The gateway or the reconciler rejects a submission that is still pending this long after its
- * dispatch deadline. During a recovery, only the gateway does this.
+ * dispatch deadline. While a recovery is in force, neither does.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { testAuthor, waitUntil } from '@svc/testkit';
+import { testAuthor } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { commitRunning } from './assignments/begin.ts';
@@ -9,6 +9,7 @@ import { queueWebhookTest, redeliver } from './deliveries/redelivery.ts';
 import { cancelSubmission } from './endings/endings.ts';
 import { payRebate, reversePurchase } from './ledger/corrections.ts';
 import { grantCredits } from './ledger/grants.ts';
+import { untilLockWait } from './lock-wait.fixture.ts';
 import { disableNode, drainNode, enableNode, rotateNodeSecret } from './nodes/changes.ts';
 import { createOperator, disableOperator } from './operators/operators.ts';
 import { pinSurge } from './pricing/surge-pin.ts';
@@ -31,37 +32,24 @@ interface HeldRow {
  * fails if a call decides on values that it read before it got the lock.
  */
 async function atOnce<One, Other>(
-  { database }: Fixture,
+  fixture: Fixture,
   { table, id, key = 'id' }: HeldRow,
   [one, other]: readonly [() => Promise<One>, () => Promise<Other>],
 ): Promise<[One, Other]> {
-  const holder = new Client({ connectionString: database.databaseUrl });
+  const holder = new Client({ connectionString: fixture.database.databaseUrl });
   await holder.connect();
   try {
     await holder.query('BEGIN');
     await holder.query(`SELECT 1 FROM ${table} WHERE ${key} = $1 FOR UPDATE`, [id]);
     const first = one();
-    await waiting(database, 1);
+    await untilLockWait(fixture, 1);
     const second = other();
-    await waiting(database, 2);
+    await untilLockWait(fixture, 2);
     await holder.query('COMMIT');
     return await Promise.all([first, second]);
   } finally {
     await holder.end();
   }
-}
-
-async function waiting(database: Fixture['database'], count: number): Promise<void> {
-  await waitUntil(
-    async () => {
-      const [row] = await database.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return row?.count === count;
-    },
-    { what: `${count} sessions wait for a lock`, timeoutMs: 20_000 },
-  );
 }
 
 async function audits({ database }: Fixture, action: string) {
@@ -178,6 +166,19 @@ test('a purchase is reversed once, a rebate is paid once, and two grants add up'
   const rebates = await atOnce(fixture, account, [pay, pay]);
   expect(rebates.map(({ kind }) => kind)).toEqual(['paid', 'nothing_accrued']);
   expect(await figures(tenantId)).toEqual({ balance: 1_105, held: 0 });
+});
+
+test('the second of two equal purchases is repeated, although its credits would not fit', async () => {
+  const fixture = await createFixture();
+  const tenantId = await fixture.tenant(999_999_000);
+  const account = { table: 'credit_accounts', key: 'tenant_id', id: tenantId };
+  const grant = () => {
+    const purchase = { purchaseId: randomUUID(), tenantId, reference: 'one', usdMicros: null };
+    const credits = { creditsMicros: 900_000_000n, note: null };
+    return grantCredits(fixture.store, { ...purchase, ...credits }, by);
+  };
+  const outcomes = await atOnce(fixture, account, [grant, grant]);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['granted', 'repeated']);
 });
 
 test('one of two webhook tests is sent, and one of two redeliveries begins a round', async () => {

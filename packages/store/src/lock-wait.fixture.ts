@@ -23,14 +23,15 @@ export async function beginOther({ database }: Fixture): Promise<OpenTransaction
   };
 }
 
-export async function untilLockWait({ database }: Fixture): Promise<void> {
+/** Waits until at least `count` statements wait for a lock. */
+export async function untilLockWait({ database }: Fixture, count = 1): Promise<void> {
   await waitUntil(
     async () => {
       const waiting = await database.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      return waiting.length > 0;
+      return waiting.length >= count;
     },
-    { what: 'a statement to wait for a lock' },
+    { what: `${count} statements to wait for a lock` },
   );
 }

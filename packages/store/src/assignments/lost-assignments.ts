@@ -107,6 +107,8 @@ const storeNodeLost = statement(
   WITH ended AS (
     UPDATE submissions s SET state = $to, outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = 'node_lost',
+      started_at = CASE WHEN EXISTS (SELECT FROM recoveries WHERE ended_at IS NULL)
+        THEN COALESCE(started_at, svc_now()) ELSE started_at END,
       outcome_sealed = ($sealed)[array_position($id, s.id)]
     WHERE s.id = ANY($id)
     RETURNING s.node_id, s.dispatched_at, s.outcome_by, s.failure_code

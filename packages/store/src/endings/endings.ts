@@ -9,6 +9,7 @@ import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { batched } from '../connection/batching.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
+import { recoveryInForce } from '../recovery/recovery.ts';
 import { endSubmissions } from './end-submissions.ts';
 import type { Ended } from './plans.ts';
 
@@ -46,12 +47,15 @@ export async function rejectPending(
   store: Store,
   submissionId: string,
   /**
-   * With `onlyOverdue`, rejects only if `dispatchGraceMs` have passed since the dispatch deadline.
-   * Before that time, returns `not_pending`, even if the state is `pending`.
+   * With `onlyOverdue`, rejects only if `dispatchGraceMs` have passed since the dispatch deadline,
+   * and no recovery is in force. Otherwise returns `not_pending`, even for `pending`.
    */
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
   const { onlyOverdue, offers } = options;
+  // A node may still report that it has begun the submission.
+  if (onlyOverdue && (await recoveryInForce(store)) !== null)
+    return { kind: 'not_pending', state: 'pending' };
   const [ended] = await endSubmissions(store, [submissionId], {
     kind: 'reject',
     onlyOverdue,

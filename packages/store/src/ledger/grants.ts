@@ -29,11 +29,14 @@ export async function grantCredits(store: Store, grant: Grant, by: Author): Prom
   const earlier = await findGrant(store, grant);
   if (earlier !== null) return earlier;
   try {
-    return await store.transaction(async (query): Promise<GrantOutcome> => {
-      const outcome = await insertGrant(store, query, grant, by);
-      if (outcome.kind === 'granted') await auditGrant(query, grant, by);
-      return outcome;
+    const outcome = await store.transaction(async (query): Promise<GrantOutcome> => {
+      const inserted = await insertGrant(store, query, grant, by);
+      if (inserted.kind === 'granted') await auditGrant(query, grant, by);
+      return inserted;
     });
+    if (outcome.kind !== 'balance_too_large') return outcome;
+    // An equal grant may have committed while this one waited for the account.
+    return (await findGrant(store, grant)) ?? outcome;
   } catch (error) {
     if (sqlState(error) !== uniqueViolation) throw error;
     const winner = await findGrant(store, grant);

@@ -1,15 +1,25 @@
-import { runLimitMs } from '@svc/domain';
+import {
+  dispatchDeadlineMs,
+  dispatchGraceMs,
+  failureTraits,
+  runLimitMs,
+  startDeadlineMs,
+} from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
 import { endUnnamed } from '../assignments/lost-assignments.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
+import { storeServiceFailure } from '../assignments/service-failures.ts';
 import { isAnswerLost, isUnavailable } from '../connection/errors.ts';
+import { rejectPending, settle } from '../endings/endings.ts';
 import { grantCredits } from '../ledger/grants.ts';
+import { disableNode } from '../nodes/changes.ts';
 import { takeLinkEpoch } from '../nodes/links.ts';
 import { findOverdue } from '../reconciling/overdue.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
+import { findSubmission } from '../submissions/submissions.ts';
 import { beginRecovery, endRecovery, readRecovery } from './recovery.ts';
 import { applyReport, noteReported } from './reports.ts';
 
@@ -71,6 +81,44 @@ test('while a recovery is in force, nothing ends by a deadline, a lease or a hel
   expect(await overdue()).toHaveLength(4);
   expect(await endUnnamed(store, hello)).toMatchObject({ submissionIds });
 });
+
+test('a repeated request does not free the key of a submission that a node may report', async () => {
+  const fixture = await createFixture();
+  const { store, advance } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const { id: submissionId } = await fixture.hold(tenantId, { key: 'k' });
+  await advance(dispatchDeadlineMs + dispatchGraceMs);
+  await begin(fixture);
+  const overdue = () => rejectPending(store, submissionId, { onlyOverdue: true });
+  expect(await overdue()).toEqual({ kind: 'not_pending', state: 'pending' });
+  const report = { submissionId, nodeId, receipt: '', isBegun: true, instanceId: 'i' };
+  expect(await applyReport(store, report)).toBe('advanced');
+  expect(await fixture.state(submissionId)).toBe('running');
+  await endRecovery(store, { force: true }, testAuthor);
+  expect((await fixture.hold(tenantId, { key: 'k' })).outcome).toEqual({ kind: 'key_taken' });
+});
+
+test.each(['svc recovery end --force', 'svc node disable'])(
+  'after %s, the outcome of a submission whose node did not report is unknown',
+  async (way) => {
+    const fixture = await createFixture();
+    const { store, advance } = fixture;
+    const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+    const { submissionId } = await dispatch(fixture, tenantId, nodeId, 'k');
+    await begin(fixture);
+    await advance(startDeadlineMs);
+    if (way === 'svc node disable') await disableNode(store, nodeId, testAuthor);
+    await endRecovery(store, { force: true }, testAuthor);
+    for (const { kind } of (await findOverdue(store, { after: null, limit: 10 })).candidates) {
+      const code = kind === 'not_started' ? kind : 'node_lost';
+      await storeServiceFailure(store, { submissionId, code });
+    }
+    await settle(store, [submissionId]);
+    const failure = (await findSubmission(store, tenantId, submissionId))?.failure;
+    if (failure == null) throw new Error('the submission has not failed');
+    expect(failureTraits(failure)).toEqual({ retriable: false, outcomeUnknown: true });
+  },
+);
 
 test('a report brings a submission to the state that its node proves', async () => {
   const fixture = await createFixture();

@@ -1,8 +1,9 @@
-import { toWireId } from '@svc/domain';
+import { toWireId, transitions } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
+import { inFlightIds } from '../schema/submission-states.ts';
 
 /** The state of a recovery from a backup (CONTRACT 7, "Recovery"). */
 export interface RecoveryStatus {
@@ -94,6 +95,7 @@ export async function endRecovery(
     if (status === null || status.endedAt !== null) return { kind: 'none_in_force' };
     const { incarnation, missingNodes, open } = status;
     if (!force && missingNodes.length + open.length > 0) return { kind: 'incomplete', status };
+    await expireUnreported(query, incarnation);
     await query('UPDATE recoveries SET ended_at = svc_now() WHERE incarnation = $1', [incarnation]);
     const after = {
       forced: force,
@@ -103,6 +105,20 @@ export async function endRecovery(
     await appendAudit(query, by, { ...change('end', incarnation), after });
     return { kind: 'ended', incarnation };
   });
+}
+
+/**
+ * A node that has not reported may have begun its submissions after the backup. This ends their
+ * leases, so that they end as `node_lost` with `outcomeUnknown`.
+ */
+async function expireUnreported(query: Query, incarnation: number): Promise<void> {
+  await query(
+    `UPDATE submissions s SET state = $2, started_at = svc_now(), lease_expires_at = svc_now()
+     WHERE id = ANY(${inFlightIds}) AND state = ANY($3)
+       AND NOT EXISTS (SELECT FROM recovery_nodes d WHERE d.incarnation = $1 AND d.node_id = s.node_id)
+       AND NOT EXISTS (SELECT FROM recovery_reports p WHERE p.incarnation = $1 AND p.submission_id = s.id)`,
+    [incarnation, transitions.begin.to, transitions.begin.from],
+  );
 }
 
 function change(verb: 'begin' | 'end', incarnation: number) {

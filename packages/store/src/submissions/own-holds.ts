@@ -32,7 +32,7 @@ export async function recogniseOwn<Outcome extends { readonly kind: string }>(
 }
 
 function isDoubtful(kind: string | undefined): boolean {
-  return kind === 'key_taken' || kind === 'stale_credentials';
+  return kind !== 'held';
 }
 
 interface HeldRow {

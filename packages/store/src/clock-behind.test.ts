@@ -8,6 +8,7 @@ import { recordUsage } from './assignments/usage-reports.ts';
 import { queueWebhookTest } from './deliveries/redelivery.ts';
 import { cancelSubmission, settle } from './endings/endings.ts';
 import { auditLedger } from './ledger/ledger-audit.ts';
+import { takeWatcherLease } from './purchase-intents/lease.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 import {
   findByIdempotencyKey,
@@ -86,4 +87,15 @@ test('a second webhook test is delayed by at most a minute', async () => {
     kind: 'too_soon',
     retryInMs: webhookTestIntervalMs,
   });
+});
+
+test('the lease of a Solana watcher that is gone lasts as long as before', async () => {
+  const { store, advance } = await createFixture();
+  const leaseMs = 10_000;
+  const first = await takeWatcherLease(store, { holder: 'gone', leaseMs });
+  expect(await takeWatcherLease(store, { holder: 'next', leaseMs })).toBeNull();
+  await advance(behindMs);
+  await advance(leaseMs);
+  const next = await takeWatcherLease(store, { holder: 'next', leaseMs });
+  expect(next?.epoch).toBe((first?.epoch ?? 0n) + 1n);
 });

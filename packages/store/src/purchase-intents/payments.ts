@@ -159,8 +159,10 @@ async function insertPayments(
   await query(
     `INSERT INTO solana_payments (signature, token_account, mint, amount_usdc_micros, slot, block_time,
        reference, created_at)
-     SELECT $1, r.token_account, r.mint, r.amount, $2, to_timestamp($3::float8), r.reference, svc_now()
-     FROM jsonb_to_recordset($4::jsonb) AS r (token_account text, mint text, amount bigint, reference text)`,
+     SELECT $1, r.token_account, r.mint, r.amount, $2, to_timestamp($3::float8), r.reference,
+       GREATEST(svc_now(), i.confirmed_at + interval '1 millisecond')
+     FROM jsonb_to_recordset($4::jsonb) AS r (token_account text, mint text, amount bigint, reference text)
+     LEFT JOIN purchase_intents i ON i.reference = r.reference`,
     [found.signature, found.slot, blockTimeSeconds, JSON.stringify(rows)],
   );
 }
@@ -197,7 +199,8 @@ async function addPayment(
   await query(
     confirms
       ? `UPDATE purchase_intents SET paid_usdc_micros = paid_usdc_micros + $2, status = 'confirmed',
-           transaction_signature = $3, confirmed_at = svc_now(), closed_at = svc_now()
+           transaction_signature = $3, closed_at = svc_now(),
+           confirmed_at = (SELECT GREATEST(svc_now(), max(created_at)) FROM solana_payments WHERE reference = $1)
          WHERE reference = $1`
       : 'UPDATE purchase_intents SET paid_usdc_micros = paid_usdc_micros + $2 WHERE reference = $1',
     [intent.reference, payment.amountUsdcMicros, ...(confirms ? [signature] : [])],

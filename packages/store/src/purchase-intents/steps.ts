@@ -64,6 +64,12 @@ export async function noteAnswered(
   });
 }
 
+/**
+ * The time for a payment to become finalized and so be listed, which usually takes 13 s. Its block
+ * time decides if it came within the grace.
+ */
+const finalitySeconds = 60;
+
 /** The most intents that one call expires, and the most that it closes. */
 const stepsMax = 1_000;
 
@@ -94,7 +100,7 @@ export async function endDueIntents(
          SELECT i.reference FROM purchase_intents i
          JOIN solana_cursors c ON c.token_account = i.token_account
          WHERE i.closed_at IS NULL AND i.grace_ends_at <= svc_now() AND i.status = 'expired'
-           AND i.asked_again_at IS NOT NULL AND c.listed_at >= i.grace_ends_at
+           AND i.asked_again_at IS NOT NULL AND c.listed_at >= i.grace_ends_at + ${finalitySeconds} * interval '1 second'
            AND NOT EXISTS (SELECT FROM solana_unread_signatures u
              WHERE u.token_account = i.token_account)
          ORDER BY i.grace_ends_at LIMIT $1 FOR UPDATE OF i)

@@ -2,6 +2,7 @@ import { type DueQuestion, noteAnswered, type WatchedAccount } from '@svc/store'
 import { answered } from './calls.ts';
 import type { Lease, WatcherDeps } from './deps.ts';
 import { questionPagesMax } from './limits.ts';
+import { type AccountMemory, remember } from './poll-account.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
@@ -13,10 +14,12 @@ export async function askForReference(
   lease: Lease,
   watched: readonly WatchedAccount[],
   question: DueQuestion,
-  hasRead: (signature: string) => boolean,
-): Promise<void> {
+  memory: AccountMemory,
+  readsMax: number,
+): Promise<number> {
   const { solana, rpc, store } = deps;
   const { reference, tokenAccount } = question;
+  let reads = 0;
   let before: string | undefined;
   for (let page = 0; page < questionPagesMax; page += 1) {
     await lease.keep();
@@ -24,9 +27,13 @@ export async function askForReference(
     const options = { limit, ...(before === undefined ? {} : { before }) };
     const { entries, oldest } = answered(await solana.listSignatures(rpc, reference, options));
     for (const { signature, slot, hasFailed } of entries.toReversed()) {
-      if (hasFailed || hasRead(signature)) continue;
+      if (hasFailed || memory.remembered.get(signature) === true) continue;
+      // A later tick continues, because it remembers what was read.
+      if (reads === readsMax) return reads;
       await lease.keep();
-      await readSignature(deps, lease, watched, { tokenAccount, signature, slot, reference }, null);
+      const one = { tokenAccount, signature, slot, reference };
+      remember(memory, signature, await readSignature(deps, lease, watched, one, null));
+      reads += 1;
     }
     // A page may be shorter than `limit` although older signatures follow.
     if (oldest === null) break;
@@ -34,4 +41,5 @@ export async function askForReference(
   }
   // `noteAnswered` records nothing if a transaction with this reference could not be read.
   await noteAnswered(store, lease.epoch, question);
+  return reads;
 }

@@ -20,6 +20,7 @@ import {
   leaseRenewMs,
   pollMs,
   questionsPerTickMax,
+  readsPerTickMax,
   retriesPerTickMax,
 } from './limits.ts';
 import {
@@ -234,9 +235,11 @@ async function workOpen(
     remember(memoryOf(state, unread.tokenAccount), unread.signature, wasRead);
     asked = true;
   }
+  let reads = readsPerTickMax;
   for (const question of await findDueQuestions(store, questionsPerTickMax)) {
-    const { remembered } = memoryOf(state, question.tokenAccount);
-    await askForReference(deps, lease, watched, question, (one) => remembered.get(one) === true);
+    if (reads === 0) break;
+    const memory = memoryOf(state, question.tokenAccount);
+    reads -= await askForReference(deps, lease, watched, question, memory, reads);
     asked = true;
   }
   return asked;

@@ -93,11 +93,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a status with another charge than the ledger': [
-    'the observer detail saw 5 micros charged',
+    'the observer `detail` saw 5 micros charged',
     [...holds, charged, released, status('s', 'submitted', [8, 9], { charged: 5n })],
   ],
   'a cancel after the end that shows another charge than the ledger': [
-    'the observer cancel saw 0 micros charged',
+    'the observer `cancel` saw 0 micros charged',
     [
       ...holds,
       charged,

@@ -204,7 +204,7 @@ function wrongCharge(
 ): string | undefined {
   const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
   if (chargedMicros === null || chargedMicros === charge) return undefined;
-  return `the observer ${source} saw ${chargedMicros} micros charged and the status ${status} for ${submissionId}; the ledger rows of the submission show ${charge} charged`;
+  return `the observer \`${source}\` saw ${chargedMicros} micros charged and the status ${status} for ${submissionId}; the ledger rows of the submission show ${charge} charged`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {

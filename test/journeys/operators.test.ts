@@ -319,8 +319,8 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
       secret: hmacSecret,
       body: JSON.stringify({ jobType, payload }),
     });
-    // The tenant cannot read `typicalUsage`, but the estimate depends on it. 42.95 is the estimate
-    // of the default card.
+    // The estimate is still that of the default card, so the new card has kept `typicalUsage`,
+    // which the tenant cannot read.
     expect(answer.json()).toMatchObject({ quote: { max: 150.5, estimated: 42.95 } });
     expect(await svc.list('rate-card', 'history', '--tenant', tenantId)).toMatchObject([
       { version: applied['version'], tenantId },

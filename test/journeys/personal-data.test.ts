@@ -13,8 +13,8 @@ import {
 } from './personal-data.fixture.ts';
 
 /**
- * Tests that nobody but the tenant and the node gets the personal data of an application in plain
- * text.
+ * Tests that offers, logs, metrics, Redis and the database do not have the personal data of an
+ * application in plain text.
  */
 
 /** Free texts that may contain personal data. They are sealed wherever they are at rest. */

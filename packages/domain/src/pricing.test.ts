@@ -126,8 +126,8 @@ describe('properties of every rate', () => {
   test('the result is the formula in whole fractions, rounded once', () => {
     fc.assert(
       fc.property(rates, surges, decimals, (rate, surge, nodeSeconds) => {
-        // `sum`, `low` and `high` are micros × 10^9, because usage has at most 9 decimals. `exact`
-        // is micros × 10^21, because each of its two multipliers has 6 decimals.
+        // `sum`, `low` and `high` are micros × 10^9, because `decimals` has at most 9 decimals.
+        // `exact` is micros × 10^21, because each of its two multipliers has 6 decimals.
         const units = nodeSeconds.digits * 10n ** BigInt(9 - nodeSeconds.scale);
         const weight = rate.weightsMicros.nodeSeconds ?? 0n;
         const sum = rate.baseMicros * 10n ** 9n + weight * units;

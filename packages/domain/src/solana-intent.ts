@@ -59,8 +59,8 @@ export interface IntentTimes {
 }
 
 /**
- * The part of the last tenth over which the times of different intents are spread. The rest of the
- * tenth is left for the answer of the RPC server.
+ * The watcher asks in the last tenth of the life, and of the grace. The times of different intents
+ * are spread over this part of the tenth.
  */
 const askSpread = 0.8;
 

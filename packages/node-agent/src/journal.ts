@@ -104,8 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This entry still has its payload, so its run has not started. That is uncertain only for older
-  // agents, which wrote no `maxNodeSeconds`.
+  // `claimBegin` has renamed this file, but has not replaced its entry. The run has not started,
+  // unless an older agent wrote the entry (without `maxNodeSeconds`).
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

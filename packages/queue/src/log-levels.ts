@@ -32,10 +32,7 @@ function levelKey(prefix: string, service: string): string {
 
 const processField = 'process:';
 
-/**
- * Added to the age that a process sends, because the age grows until `follow` runs. With a lower
- * age, `follow` could ignore a level that was set after the start.
- */
+/** Added to the age that a process sends, because the process is older when `follow` runs. */
 const travelAllowanceMs = 1_000;
 
 /** Sets the level of a service. KEYS[1]: `levelKey`. ARGV: the level, its lifetime in ms. */

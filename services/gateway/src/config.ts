@@ -50,7 +50,7 @@ export const gatewayConfig = Type.Object({
     maximum: 100_000,
     default: signupsPerHourDefault,
     description:
-      'the size and the hourly refill of the token bucket for sign-ups from one IP address (sandbox), 1 to 100000',
+      'the size and the hourly refill of the token bucket for sign-ups from one IPv4 address or IPv6 /64 network (sandbox), 1 to 100000',
   }),
   SIGNUP_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,

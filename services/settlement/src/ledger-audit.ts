@@ -4,10 +4,7 @@ import { type LedgerAuditStatus, readLedgerAudit, runLedgerAudit, type Store } f
 export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
-  /**
-   * The number of known ledger faults. NaN if the status cannot be read. NaN instead of 0 before
-   * the first audit and after a failed one.
-   */
+  /** The number of known ledger faults. NaN if it is unknown whether there are faults. */
   readonly setLedgerFaults: (count: number) => void;
   /**
    * The end of the last audit that covered the newest ledger entries, in Unix seconds by the

@@ -67,7 +67,7 @@ export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #reserved: number;
   readonly #endpoints = new Map<string, Endpoint>();
-  /** The endpoints that may have due deliveries. The next claims ask for the first ones. */
+  /** The endpoints that the next claims may ask for, in this order. */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #remembered = 0;

@@ -8,8 +8,8 @@ import type { World } from './world.ts';
 
 const backlog = 100_000;
 /**
- * The number of tenants that the last measurement adds. Each has 100 deliveries to an endpoint that
- * never answers.
+ * Before the last three measurements, this many tenants are added. Each has 100 deliveries to an
+ * endpoint that never answers.
  */
 const deadTenants = 60;
 

@@ -3,8 +3,8 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * `compareSlots` advances the clock by this time. It is longer than `stoppedDeadlineMs` and
- * `enterAgainAfterMs`, after which a dispatcher has freed the slots.
+ * `compareSlots` advances the clock by this time, so that each slot without a run is free again. It
+ * is longer than `stoppedDeadlineMs` and `enterAgainAfterMs`.
  */
 const slotsBackMs = 31_000;
 

@@ -16,8 +16,8 @@ export interface ScriptedCredentials {
 }
 
 /**
- * How long the auditor counts an offer as open. It is half of `offerTimeoutMs`, because the
- * `revoke` of an expired offer may arrive late.
+ * How long the auditor counts an offer as open: half of `offerTimeoutMs`. Otherwise, a late
+ * `revoke` of an expired offer could look like too many open offers.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */

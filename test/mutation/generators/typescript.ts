@@ -62,7 +62,8 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // A whole condition is not changed here, because the generator `conditions` negates most of them.
+  // An equality that is a whole condition is not changed here, because the generator `conditions`
+  // negates most conditions.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));

@@ -118,8 +118,8 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
-  // `endReseal` has resealed the value of `environment`. If the phase was `bound` from the start,
-  // this pass reseals the value.
+  // If the loop has run, `endReseal` has resealed the value of `environment`. Otherwise this pass
+  // reseals it.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

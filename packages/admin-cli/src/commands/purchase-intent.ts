@@ -114,7 +114,7 @@ function reasonOfPaid({ payments, amountUsdcMicros, graceEndsAt }: PurchaseInten
   const foundUsdcMicros = found.reduce((sum, one) => sum + one.amountUsdcMicros, 0n);
   return foundUsdcMicros >= amountUsdcMicros
     ? "its amount was paid in time, but with its credits the tenant's balance would have exceeded the maximum"
-    : "the payment that completes the amount was found only after the grace of the intent. It came after the grace, or the intent was closed before, or with its credits the tenant's balance would have exceeded the maximum";
+    : "the payment that completes the amount was found only after the grace of the intent. Either it was sent after the grace, or the intent was already closed when it was found, or the tenant's balance would have exceeded the maximum";
 }
 
 /** The reason for which the intent is not credited. Null if it is credited. */

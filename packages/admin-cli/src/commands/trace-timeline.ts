@@ -51,7 +51,7 @@ const answers = {
   declined: 'declined',
   expired: 'did not answer in time',
   disconnected:
-    'did not get the submission: its link ended, or there was an error or no answer from its dispatcher, the bus or the database',
+    'did not get the submission: the link of the node ended, or its dispatcher, the bus or the database failed or did not answer',
   revoked: 'did not get the submission: the offer was revoked',
 } as const;
 

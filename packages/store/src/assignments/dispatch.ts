@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, with the accepted one. A repeat after a lost answer recognises the commit
-   * of the first attempt by the accepted offer.
+   * The offers to record, with the accepted one. If an answer is lost, the repeat knows by the
+   * accepted offer that the first attempt has committed.
    */
   readonly offers?: readonly OfferRecord[];
 }

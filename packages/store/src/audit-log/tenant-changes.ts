@@ -37,8 +37,8 @@ export async function recordTenantChange(
 }
 
 /**
- * The author of a change, as the tenant sees it. `keyId` is null for a sign-up, and if a program
- * made the change without a key.
+ * The author of a change, as the tenant sees it. `keyId` is null for a sign-up, and for an actor
+ * `tenant` without a `keyId`.
  */
 export function changedBy(actor: Actor): SettingsChangedBy {
   if (actor.kind === 'operator') return { operator: toWireId('op', actor.id) };

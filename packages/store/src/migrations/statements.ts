@@ -6,8 +6,8 @@ const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$
 const token = new RegExp(`${opaque.source}|;|[^;]`, 'g');
 
 /**
- * Splits SQL into its statements. Removes comments, except in the other parts of `opaque`. Replaces
- * each run of white space with one space.
+ * Splits SQL into its statements. Removes comments, but not inside quotes or a dollar-quoted body.
+ * Replaces each run of white space with one space.
  */
 export function splitStatements(sql: string): string[] {
   const statements: string[] = [];

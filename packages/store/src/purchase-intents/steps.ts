@@ -91,8 +91,8 @@ export async function endDueIntents(
        RETURNING 1`,
       [stepsMax],
     );
-    // An intent is closed only after the second answer and a list that began after its grace. Until
-    // every listed signature is read, it may have a payment (decision 32).
+    // An intent is closed only after its second question is answered, and after the watcher has
+    // listed and read all signatures of the account (decision 32).
     const closed = await query(
       `UPDATE purchase_intents SET closed_at = svc_now(),
          status = CASE WHEN paid_usdc_micros > 0 THEN 'failed' ELSE 'expired' END

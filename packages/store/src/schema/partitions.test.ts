@@ -64,8 +64,8 @@ test('a partition whose lock another session holds for a moment is created, also
   const deliveries = async () => (await readPartitions(store)).get('deliveries')?.length ?? 0;
   const before = await deliveries();
   const making = makePartitions(store);
-  // `makePartitions` creates the partitions of `usage_reports` first. If `deliveries` has a new
-  // one, `usage_reports` was locked at the first try.
+  // `makePartitions` begins with `usage_reports`. So if `deliveries` has a new partition, the first
+  // try has failed at `usage_reports`, which `client` locks.
   await waitUntil(async () => (await deliveries()) > before);
   await client.query('COMMIT');
   const round = await making;

@@ -173,8 +173,8 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // The link ended before the payload was sent, so the node does not have the submission.
   if (!hasEnded(link) || run.isAssigned) return;
+  // The link ended before the payload was sent, so the node does not have the submission.
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);
 }

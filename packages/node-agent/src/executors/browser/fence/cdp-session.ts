@@ -7,8 +7,8 @@ type CdpParameters = Parameters<CDPSession['send']>[1];
 /** A session of the DevTools protocol with one target, such as a page, a frame or a worker. */
 export interface CdpSession {
   /**
-   * Rejects if the target refuses the command or is closed. In a nested session, the promise never
-   * settles if the target closes before it answers.
+   * Rejects if the target refuses the command. If the target is closed, the promise rejects, or
+   * never settles in a nested session.
    */
   send(method: CdpMethod, params?: CdpParameters): Promise<unknown>;
 }

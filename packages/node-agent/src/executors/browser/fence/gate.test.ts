@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { answerKind, type FencePhase, type Verdict, verdictOn } from './gate.ts';
 
 /**
- * The verdicts of each phase on five requests: a POST that matches, one that does not, a GET that
- * does not match, one that does, and a preflight that matches.
+ * The verdicts of each phase, in this order: on a matching POST (`isMatch`), another POST, a GET
+ * that does not match, a matching GET, and a matching preflight.
  */
 const table: Readonly<Record<FencePhase, readonly Verdict[]>> = {
   open: ['continue', 'continue', 'continue', 'continue', 'continue'],

@@ -10,7 +10,7 @@ import type { Screenshot } from './screenshots.ts';
 
 /**
  * Logs a step of a job. `details` has, for example, a field key, a count, a code or the reason why
- * the browser did not start. It must have no values of the form.
+ * the browser did not start. It must not have the value of a form field.
  */
 export type JobLog = (step: string, details: Readonly<Record<string, string | number>>) => void;
 

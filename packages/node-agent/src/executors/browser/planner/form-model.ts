@@ -88,8 +88,8 @@ export interface OptionsValue {
    */
   readonly labels: readonly string[];
   /**
-   * Spellings to try, the best first, if the form has no option for the label. Only for a single
-   * label, and if the options of the field are unknown.
+   * Other spellings of a single label, the best first. Only if the plan does not know the options
+   * of the field: the executor then tries the spellings.
    */
   readonly spellings?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -69,4 +69,18 @@ test('changes after a line that was written only in part are all on disk', async
   onTestFinished(() => again.close());
   const ids = again.entries().map(({ submissionId }) => submissionId);
   expect(ids).toEqual(expect.arrayContaining(['sub_2', 'sub_3']));
+});
+
+test('a history keeps every submission of the last 7 days', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'svc-history-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  // Four slots with jobs of two minutes.
+  const count = 7 * 24 * 30 * 4;
+  const lines = Array.from({ length: count }, (_, n) =>
+    JSON.stringify({ submissionId: `sub_${n}`, receipt: 'r', atMs: Date.now() }),
+  );
+  await writeFile(path.join(directory, 'history.jsonl'), lines.join('\n'));
+  const history = await openHistory(directory);
+  onTestFinished(() => history.close());
+  expect(history.entries()).toHaveLength(count);
 });

@@ -46,12 +46,13 @@ export const noHistory: History = {
 const fileName = 'history.jsonl';
 const privateFile = 0o600;
 const historyMsMax = 7 * 24 * 3_600_000;
-const entriesMax = 10_000;
+/** More than 20 slots can fill in 7 days with jobs of two minutes. */
+const entriesMax = 101_000;
 /**
  * The most lines of the file. If the file has this many lines, the next change does not add a line,
  * but rewrites the file without old entries.
  */
-const linesMax = 3 * entriesMax;
+const linesMax = 2 * entriesMax;
 
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };
 

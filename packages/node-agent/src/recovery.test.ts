@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { waitUntil } from '@svc/testkit';
@@ -96,4 +96,20 @@ test('a history keeps the entries of the last 7 days, and passes over a line tha
   const later = await open();
   expect(later.entries()).toEqual([{ submissionId: inHand, receipt: 'new', atMs: 6 * dayMs }]);
   await later.close();
+});
+
+test('a long history is reported within the frame rate of the link', async () => {
+  const service = await startScriptedService();
+  const home = await createAgentHome(service);
+  const lines = Array.from({ length: 5_000 }, (_, n) =>
+    JSON.stringify({ submissionId: `sub_${n}`, receipt: 'r', atMs: Date.now() }),
+  );
+  await writeFile(path.join(home.stateDir, 'history.jsonl'), lines.join('\n'));
+  await home.start();
+  await service.greetInRecovery();
+  await service.next('report');
+  const beganMs = performance.now();
+  for (let count = 1; count < 500; count += 1) await service.next('report');
+  // A link that names no runs allows 1,000 frames a second, and each report may lead to an outcome.
+  expect(performance.now() - beganMs).toBeGreaterThan(1_000);
 });

@@ -15,10 +15,15 @@ import { attemptClaimMs } from './deliveries/deliveries.ts';
 import { cancelSubmission } from './endings/endings.ts';
 import { rotateNodeSecret } from './nodes/changes.ts';
 import { findNodeCredentials, findNodeSettings } from './nodes/credentials.ts';
-import { takeLinkEpoch } from './nodes/links.ts';
 import { findNode } from './nodes/nodes.ts';
 import { findOverdue, unsettledGraceMs } from './reconciling/overdue.ts';
-import { claimFor, createFixture, exhaustAged, type Fixture } from './store.fixture.ts';
+import {
+  claimFor,
+  createFixture,
+  exhaustAged,
+  type Fixture,
+  newLinkEpoch,
+} from './store.fixture.ts';
 import { findTenantCredentials } from './tenants/credentials.ts';
 import { rotateTenantSecret } from './tenants/secrets.ts';
 
@@ -70,7 +75,7 @@ async function notified({ store, tenant, hold }: Fixture): Promise<string> {
 }
 
 async function lose({ store }: Fixture, nodeId: string, submissionIds: string[]): Promise<void> {
-  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   await endUnnamed(store, { nodeId, linkEpoch, submissionIds });
 }
 

@@ -1,7 +1,7 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import * as intents from './index.ts';
-import { createFixture, type Fixture, usage } from './store.fixture.ts';
+import { createFixture, type Fixture, newLinkEpoch, usage } from './store.fixture.ts';
 
 /**
  * The typed client is Prisma. It is not used on the path of a submission or by the timers of a
@@ -56,7 +56,7 @@ test('a service starts, opens node links and runs its timers without the typed c
   expect((await intents.assertReady(store, 'sandbox')).kind).toBe('ready');
   await intents.ping(store);
   expect(await intents.findNodeCredentials(store, nodeId)).not.toBeNull();
-  const linkEpoch = await intents.takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   expect(await intents.recordHello(store, { nodeId, agentVersion: '1', linkEpoch })).not.toBeNull();
   expect(await intents.findNodeSettings(store, nodeId)).not.toBeNull();
   await intents.findChangedNodes(store, null);

@@ -13,6 +13,7 @@ import { onTestFinished } from 'vitest';
 import { openStore, type Store } from './connection/store.ts';
 import { claimDue, type ClaimedAttempt } from './deliveries/claims.ts';
 import { exhaustAgedRounds, findAgedRounds } from './deliveries/deliveries.ts';
+import { takeLinkEpoch } from './nodes/links.ts';
 import { createNode } from './nodes/nodes.ts';
 import { assertReady, type EnvironmentName } from './schema/environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
@@ -146,6 +147,13 @@ async function newTenant(
 export async function claimFor(store: Store, tenantId: string): Promise<ClaimedAttempt[]> {
   const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 100 }]);
   return claim?.attempts ?? [];
+}
+
+/** Takes the epoch of a new link of a node whose secret was never rotated. */
+export async function newLinkEpoch(store: Store, nodeId: string): Promise<number> {
+  const linkEpoch = await takeLinkEpoch(store, { nodeId, secretVersion: 1 });
+  if (linkEpoch === null) throw new Error('the node is unknown or disabled, or has a later secret');
+  return linkEpoch;
 }
 
 export async function newSubmission(

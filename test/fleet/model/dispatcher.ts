@@ -141,8 +141,9 @@ export class ModelDispatcher {
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;
     void activity.during(async () => {
-      const linkEpoch = await takeLinkEpoch(rig.store, node.id);
-      if (this.isAlive) this.#attach(node, linkEpoch);
+      const own = { nodeId: node.id, secretVersion: 1 };
+      const linkEpoch = await takeLinkEpoch(rig.store, own);
+      if (this.isAlive && linkEpoch !== null) this.#attach(node, linkEpoch);
     });
   }
 

@@ -2,8 +2,8 @@ import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { disableNode, enableNode } from '../nodes/changes.ts';
-import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
-import { createFixture, type Fixture } from '../store.fixture.ts';
+import { recordHello } from '../nodes/links.ts';
+import { createFixture, type Fixture, newLinkEpoch } from '../store.fixture.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched } from './dispatch.ts';
 import { endAfterDisable, endUnnamed, endUnsent } from './lost-assignments.ts';
@@ -38,9 +38,9 @@ test('a hello of the current link ends the assignments that it does not name, on
   const { store, nodeId, dispatched, running, node, state } = await createAssignments();
   const submissionIds = [dispatched, running];
   const other = await node();
-  const foreign = { nodeId: other, linkEpoch: await takeLinkEpoch(store, other), submissionIds };
+  const foreign = { nodeId: other, linkEpoch: await newLinkEpoch(store, other), submissionIds };
   expect(await endUnnamed(store, foreign)).toEqual({ kind: 'lost', submissionIds: [] });
-  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   expect(await endUnnamed(store, { nodeId, linkEpoch, submissionIds })).toEqual({
     kind: 'lost',
     submissionIds: submissionIds.toSorted(),
@@ -51,7 +51,7 @@ test('a hello of the current link ends the assignments that it does not name, on
 test('a hello ends nothing if the node gets a newer link while its commit waits', async () => {
   const fixture = await createAssignments();
   const { store, nodeId, running, state } = fixture;
-  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   const upgrade = `UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = '${nodeId}'`;
   const finding = await commitWhileWaiting(fixture, upgrade, () =>
     endUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] }),
@@ -63,7 +63,7 @@ test('a hello ends nothing if the node gets a newer link while its commit waits'
 
 test('a hello at a dispatcher without link numbers ends the numbered links before it', async () => {
   const { store, nodeId, running, database } = await createAssignments();
-  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   expect(await recordHello(store, { nodeId, agentVersion: '2', linkEpoch })).not.toBeNull();
   await database.query(
     `UPDATE nodes SET last_seen_at = svc_now(), agent_version = '2' WHERE id = $1`,
@@ -71,7 +71,7 @@ test('a hello at a dispatcher without link numbers ends the numbered links befor
   );
   const late = await endUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] });
   expect(late).toEqual({ kind: 'superseded' });
-  const next = await takeLinkEpoch(store, nodeId);
+  const next = await newLinkEpoch(store, nodeId);
   expect(await recordHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).not.toBeNull();
 });
 

@@ -2,9 +2,9 @@ import { leaseMs, quarantineMs, startDeadlineMs } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { enableNode } from '../nodes/changes.ts';
-import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
+import { recordHello } from '../nodes/links.ts';
 import { findNode } from '../nodes/nodes.ts';
-import { createFixture } from '../store.fixture.ts';
+import { createFixture, newLinkEpoch } from '../store.fixture.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched } from './dispatch.ts';
 import { endUnnamed } from './lost-assignments.ts';
@@ -35,7 +35,7 @@ async function createFailingNode() {
     },
     async unnamed() {
       const submissionIds = [await give()];
-      const linkEpoch = await takeLinkEpoch(store, nodeId);
+      const linkEpoch = await newLinkEpoch(store, nodeId);
       await endUnnamed(store, { nodeId, linkEpoch, submissionIds });
     },
     async node_error() {
@@ -109,7 +109,7 @@ test('an assignment from before a quarantine does not make it longer', async () 
   const { ways, quarantine, give, nodeId, store } = await createFailingNode();
   const early = [await give(), await give()];
   for (let count = 0; count < 3; count += 1) await ways.unnamed();
-  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   await endUnnamed(store, { nodeId, linkEpoch, submissionIds: early });
   expect(await quarantine()).toBe(60_000);
 });
@@ -122,7 +122,7 @@ test('an operator lifts a quarantine and its counts, and the next hello reports 
     await recordHello(store, {
       nodeId,
       agentVersion: '1',
-      linkEpoch: await takeLinkEpoch(store, nodeId),
+      linkEpoch: await newLinkEpoch(store, nodeId),
     });
   expect((await hello())?.quarantinedUntil).toBeInstanceOf(Date);
   await enableNode(store, nodeId, testAuthor);

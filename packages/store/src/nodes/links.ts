@@ -1,17 +1,22 @@
-import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
  * Raises the node's epoch and returns it for the new link, which becomes the node's current link
  * (CONTRACT 7). Call this after all other checks of the WebSocket upgrade.
  */
-export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
+export async function takeLinkEpoch(
+  store: Store,
+  { nodeId, secretVersion }: { readonly nodeId: string; readonly secretVersion: number },
+): Promise<number | null> {
+  // The node may have been disabled, or the secret replaced, since the upgrade was authenticated.
   const [row] = await store.query<{ link_epoch: bigint }>(
-    `UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = $1::uuid RETURNING link_epoch`,
-    [nodeId],
+    `UPDATE nodes SET link_epoch = link_epoch + 1
+     WHERE id = $1::uuid AND disabled_at IS NULL AND (secret_version = $2
+       OR (secret_version = $2 + 1 AND previous_secret_expires_at > svc_now()))
+     RETURNING link_epoch`,
+    [nodeId, secretVersion],
   );
-  assertInvariant(row !== undefined, 'an authenticated node exists');
-  return Number(row.link_epoch);
+  return row === undefined ? null : Number(row.link_epoch);
 }
 
 export interface HelloState {

@@ -16,9 +16,8 @@ import { isAnswerLost, isUnavailable } from '../connection/errors.ts';
 import { rejectPending, settle } from '../endings/endings.ts';
 import { grantCredits } from '../ledger/grants.ts';
 import { disableNode } from '../nodes/changes.ts';
-import { takeLinkEpoch } from '../nodes/links.ts';
 import { findOverdue } from '../reconciling/overdue.ts';
-import { createFixture, type Fixture } from '../store.fixture.ts';
+import { createFixture, type Fixture, newLinkEpoch } from '../store.fixture.ts';
 import { findSubmission } from '../submissions/submissions.ts';
 import { beginRecovery, endRecovery, readRecovery } from './recovery.ts';
 import { applyReport, noteReported } from './reports.ts';
@@ -73,7 +72,7 @@ test('while a recovery is in force, nothing ends by a deadline, a lease or a hel
   await advance(2 * runLimitMs.standard);
   const overdue = async () => (await findOverdue(store, { after: null, limit: 10 })).candidates;
   expect(await overdue()).toMatchObject([{ kind: 'unsettled', subjectId: done.submissionId }]);
-  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const linkEpoch = await newLinkEpoch(store, nodeId);
   const submissionIds = [waiting.submissionId, running.submissionId];
   const hello = { nodeId, linkEpoch, submissionIds };
   expect(await endUnnamed(store, hello)).toEqual({ kind: 'lost', submissionIds: [] });
@@ -199,7 +198,7 @@ test('a recovery ends when every node has reported and nothing is missing, or by
   const fixture = await createFixture();
   const { store } = fixture;
   const [first, second] = [await fixture.node(), await fixture.node()];
-  for (const node of [first, second]) await takeLinkEpoch(store, node);
+  for (const node of [first, second]) await newLinkEpoch(store, node);
   await begin(fixture);
   const end = (force: boolean) => endRecovery(store, { force }, testAuthor);
   await noteReported(store, first);

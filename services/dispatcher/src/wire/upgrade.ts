@@ -207,6 +207,9 @@ async function checkUpgrade(
   if (!(await acceptLinkSignature(context.store, signatureHash))) {
     return refused('unauthenticated', 'This signature was used before. Sign a later timestamp.');
   }
-  const linkEpoch = await takeLinkEpoch(context.store, node.nodeId);
+  const linkEpoch = await takeLinkEpoch(context.store, node);
+  if (linkEpoch === null) {
+    return refused('unauthenticated', describeRefusal({ kind: 'wrong_signature' }));
+  }
   return { kind: 'accepted', ...node, linkEpoch };
 }

@@ -38,6 +38,9 @@ export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
     await link.greeted;
     if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
     else if (!takesOffers(link)) giveBack(dispatcher, message, 'declined', 'draining');
+    // The registry may have lost a reservation, because Redis was emptied or a commit was slow.
+    else if (link.runs.size + link.offers.size >= link.slots)
+      giveBack(dispatcher, message, 'declined', 'busy');
     else sendOffer(dispatcher, link, message);
   });
 }

@@ -213,7 +213,8 @@ export async function onOutcome(
         break;
       case 'repeated':
     }
-    freeSlot(dispatcher, link, submissionId);
+    // The accept of a foreign submission may still be committed, and then it needs its slot.
+    if (!isForeign) freeSlot(dispatcher, link, submissionId);
   }
   sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
   return isForeign ? foreign : handled;

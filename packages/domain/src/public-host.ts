@@ -77,6 +77,9 @@ function normaliseHost(hostname: string): string | undefined {
   }
 }
 
+/** The longest name of the DNS. */
+const nameLengthMax = 253;
+
 /**
  * True if the text of a URL's `hostname` (IPv6 in brackets) looks public. Such a name can have a
  * private address, so code that connects must check the address with `isPublicAddress`.
@@ -91,6 +94,6 @@ export function isPublicHost(hostname: string): boolean {
   // `ipaddr.js` would throw and catch an error, which is slow.
   if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
-  if (labels.length < 2 || labels.includes('')) return false;
+  if (labels.length < 2 || labels.includes('') || name.length > nameLengthMax) return false;
   return !localSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }

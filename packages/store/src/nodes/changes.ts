@@ -93,14 +93,15 @@ export async function disableNode(
     const found = await lockNode(query, nodeId);
     if (found === null) return null;
     const lostSubmissionIds = await endAsLost(store, query, locked);
-    if (found.disabledAt !== null) return { node: found, lostSubmissionIds };
+    const lost = lostSubmissionIds.length;
+    if (found.disabledAt !== null && lost === 0) return { node: found, lostSubmissionIds };
     const [row] = await query<{ disabled_at: Date }>(
-      `UPDATE nodes SET disabled_at = svc_now(), changed_at = svc_now() WHERE id = $1::uuid
-       RETURNING disabled_at`,
+      `UPDATE nodes SET disabled_at = COALESCE(disabled_at, svc_now()), changed_at = svc_now()
+       WHERE id = $1::uuid RETURNING disabled_at`,
       [nodeId],
     );
     const disabledAt = row?.disabled_at ?? null;
-    await audit(query, by, 'node.disable', found, { disabledAt, lost: lostSubmissionIds.length });
+    await audit(query, by, 'node.disable', found, { disabledAt, lost });
     return { node: { ...found, disabledAt }, lostSubmissionIds };
   });
 }

@@ -81,6 +81,22 @@ test('assignments of a disabled node end as lost at once and settle with a full 
   ]);
 });
 
+test('a second disable that ends an assignment is audited too', async () => {
+  const { store, tenant, node, hold, database } = await createFixture();
+  const nodeId = await node();
+  await disableNode(store, nodeId, testAuthor);
+  const { id: submissionId } = await hold(await tenant());
+  await commitDispatched(store, { submissionId, nodeId });
+  for (const lost of [[submissionId], []]) {
+    const again = await disableNode(store, nodeId, testAuthor);
+    expect(again?.lostSubmissionIds).toEqual(lost);
+  }
+  const audited = await database.query(
+    "SELECT after->'lost' AS lost FROM audit_log WHERE action = 'node.disable' ORDER BY id",
+  );
+  expect(audited).toEqual([{ lost: 0 }, { lost: 1 }]);
+});
+
 test('two secrets are valid while a rotation overlaps, and a third only by force', async () => {
   const fixture = await createFixture();
   const { store, node, advance } = fixture;

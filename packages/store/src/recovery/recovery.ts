@@ -14,8 +14,8 @@ export interface RecoveryStatus {
   /** The number of submissions in flight, by state. */
   readonly inFlight: Readonly<Record<string, number>>;
   /**
-   * UUIDs of the nodes that have not reported their whole history. Disabled nodes and nodes that
-   * never connected are left out.
+   * UUIDs of the nodes that have not reported their whole history. Disabled nodes are left out. A
+   * node without a link in the backup may have had one later, so it is not left out.
    */
   readonly missingNodes: readonly string[];
   /** The number of reported submissions by finding. */
@@ -145,7 +145,7 @@ export async function readRecovery({
        (SELECT jsonb_object_agg(state, n) FROM (
          SELECT s.state, count(*) AS n FROM submissions_in_flight f
          JOIN submissions s ON s.id = f.submission_id GROUP BY 1) AS states) AS "inFlight",
-       ARRAY(SELECT n.id FROM nodes n WHERE n.disabled_at IS NULL AND n.link_epoch > 0
+       ARRAY(SELECT n.id FROM nodes n WHERE n.disabled_at IS NULL
          AND NOT EXISTS (SELECT FROM recovery_nodes d
            WHERE d.incarnation = r.incarnation AND d.node_id = n.id) ORDER BY n.id) AS "missingNodes",
        (SELECT jsonb_object_agg(finding, n) FROM (

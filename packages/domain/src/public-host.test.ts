@@ -164,9 +164,8 @@ describe('an address that is connected to', () => {
 });
 
 test('a name that is too long for the DNS is no public host', () => {
-  const name = (length: number) => `${'a.'.repeat((length - 3) / 2)}com`;
-  expect(isPublicHost(name(253))).toBe(true);
-  expect(isPublicHost(name(255))).toBe(false);
+  expect(isPublicHost(`${'a.'.repeat(125)}com`)).toBe(true);
+  expect(isPublicHost(`${'a.'.repeat(126)}com`)).toBe(false);
   // In ASCII, this label of 200 ideographs has more than 253 characters.
   const label = String.fromCodePoint(...Array.from({ length: 200 }, (_, n) => 0x4e_00 + 7 * n));
   expect(isPublicHost(new URL(`https://${label}.com/`).hostname)).toBe(false);

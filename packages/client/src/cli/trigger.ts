@@ -34,13 +34,12 @@ const triggers: Readonly<Record<string, Trigger>> = {
     does: 'a change of lowBalanceThreshold to a value above the balance, then the change back; each change also causes settings.changed',
     run: async ({ client }) => {
       const { balance } = await client.balance();
-      return changeThreshold(client, () => balance + 1);
+      return changeThreshold(client, () => balance + 1, balance);
     },
   },
   'settings.changed': {
     does: 'a change of lowBalanceThreshold, then the change back to the old value: two events',
-    run: ({ client }) =>
-      changeThreshold(client, (threshold) => Number((threshold + 0.000_001).toFixed(6))),
+    run: ({ client }) => changeThreshold(client, (threshold) => threshold + 0.000_001),
   },
   'webhook.test': {
     does: 'a test of each enabled webhook endpoint, and of the URL of the settings if it is set',
@@ -113,10 +112,16 @@ async function submitAndCancel({ client, pause }: CommandContext, sandbox: Facts
 async function changeThreshold(
   client: Client,
   changed: (threshold: number) => number,
+  /** A higher threshold is first lowered to this value. */
+  firstMax = Infinity,
 ): Promise<Facts> {
   const { lowBalanceThreshold } = await client.getSettings();
   try {
-    await client.changeSettings({ lowBalanceThreshold: changed(lowBalanceThreshold) });
+    if (lowBalanceThreshold > firstMax) {
+      await client.changeSettings({ lowBalanceThreshold: firstMax });
+    }
+    const next = Number(changed(lowBalanceThreshold).toFixed(6));
+    await client.changeSettings({ lowBalanceThreshold: next });
   } finally {
     await client.changeSettings({ lowBalanceThreshold });
   }

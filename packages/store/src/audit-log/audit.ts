@@ -95,5 +95,5 @@ export function operatorIdOf({ actor }: Author): string | null {
 
 /** Replaces the query of a URL by `?…` for the audit log. A query may contain a tenant's token. */
 export function withoutQuery(url: string): string {
-  return url.replace(/\?.*$/, '?…');
+  return url.replace(/\?[^]*$/, '?…');
 }

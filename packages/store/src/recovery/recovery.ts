@@ -67,6 +67,7 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
       );
       if (row === undefined) throw new Error('the recovery was not inserted');
       const { incarnation } = row;
+      await passReadPositions(query);
       await appendAudit(query, by, { ...change('begin', incarnation), after: { incarnation } });
       return { kind: 'begun', incarnation };
     });
@@ -74,6 +75,22 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
     if (sqlState(error) === uniqueViolation) return { kind: 'in_force' };
     throw error;
   }
+}
+
+/** More events than an endpoint can get between a backup and its restore. */
+const positionsSkipped = 1_000_000_000;
+
+/**
+ * Moves the positions of all polled events behind each position that a tenant may have read before
+ * the restore. Otherwise its cursor would skip new events.
+ */
+async function passReadPositions(query: Query): Promise<void> {
+  await query('UPDATE webhook_endpoints SET last_position = last_position + $1', [
+    positionsSkipped,
+  ]);
+  await query(`UPDATE deliveries SET position = position + $1 WHERE status = 'waiting'`, [
+    positionsSkipped,
+  ]);
 }
 
 export type RecoveryEnd =

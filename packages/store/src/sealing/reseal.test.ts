@@ -86,3 +86,19 @@ test('rows with a composite key are found again by it, page by page', async () =
   const behind = await resealPage(renewing, column, `${deliveryId}:1:2`);
   expect(behind).toMatchObject({ looked: 1, resealed: 1, next: null });
 });
+
+test('an attempt whose delivery was dropped does not stop a rotation', async () => {
+  const { store, database, tenant } = await createFixture();
+  const [deliveryId, tenantId] = [store.newId(), await tenant()];
+  const place = responsePlace({ tenantId, deliveryId, round: 1, number: 1 });
+  // `dropExpiredPartitions` drops a month of deliveries before the month of their attempts.
+  await database.query(
+    `INSERT INTO delivery_attempts (delivery_id, round, number, at, response_sealed)
+     VALUES ($1, 1, 1, svc_now(), $2)`,
+    [deliveryId, Buffer.from(store.sealer.seal(place, 'answer'))],
+  );
+  const column = sealedColumns.find(({ table }) => table === 'delivery_attempts');
+  if (column === undefined) throw new Error('attempts are not in the list');
+  const renewing = { ...store, sealer: { ...store.sealer, prefix: Buffer.from('another') } };
+  expect(await resealPage(renewing, column, null)).toMatchObject({ resealed: 0, changed: 0 });
+});

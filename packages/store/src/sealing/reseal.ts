@@ -117,7 +117,13 @@ export async function resealPage(
     text,
     values,
   );
-  const old = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
+  // Retention has dropped the delivery of such an attempt, and drops the attempt next. Nobody can
+  // open its value any more.
+  const hasLostTenant = ({ tenantId }: { tenantId: string | null }) =>
+    column.tenant !== undefined && tenantId === null;
+  const old = rows.flatMap(({ sealed, ...row }) =>
+    sealed === null || hasLostTenant(row) ? [] : [{ ...row, sealed }],
+  );
   const resealed = old.length === 0 ? 0 : await writePage(store, column, old);
   const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
   return { looked: rows.length, resealed, changed: old.length - resealed, next };

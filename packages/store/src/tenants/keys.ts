@@ -171,21 +171,26 @@ export interface KeyUse {
 
 /**
  * Stores the last uses of keys, to the minute. Skips rows that another transaction has locked, for
- * example because another gateway stores a use of the same key.
+ * example another gateway, and returns their ids.
  */
-export async function recordKeyUses(store: Store, uses: readonly KeyUse[]): Promise<void> {
-  await store.query(
-    `UPDATE tenant_secrets k SET last_used_at = u.at
-     FROM (
+export async function recordKeyUses(store: Store, uses: readonly KeyUse[]): Promise<string[]> {
+  const skipped = await store.query<{ id: string }>(
+    `WITH later AS MATERIALIZED (
        SELECT s.id, used.at
        FROM unnest($1::uuid[], $2::float8[]) AS r (id, ago_ms)
        CROSS JOIN LATERAL (
          SELECT date_trunc('minute', svc_now() - r.ago_ms * interval '1 millisecond') AS at) used
        JOIN tenant_secrets s ON s.id = r.id
        WHERE s.last_used_at IS NULL OR s.last_used_at < used.at
+     ), mine AS MATERIALIZED (
+       SELECT s.id, l.at FROM later l JOIN tenant_secrets s ON s.id = l.id
+       WHERE s.last_used_at IS NULL OR s.last_used_at < l.at
        FOR UPDATE OF s SKIP LOCKED
-     ) u
-     WHERE k.id = u.id`,
+     ), stored AS (
+       UPDATE tenant_secrets k SET last_used_at = mine.at FROM mine WHERE k.id = mine.id
+     )
+     SELECT id FROM later EXCEPT SELECT id FROM mine`,
     [uses.map(({ keyId }) => keyId), uses.map(({ agoMs }) => agoMs)],
   );
+  return skipped.map(({ id }) => id);
 }

@@ -45,24 +45,29 @@ export function createKeyUses({
 
   async function writePending(): Promise<void> {
     if (pending.size === 0) return;
-    const uses = [...pending];
+    const uses = pending;
     pending = new Map();
     const nowMs = clock.monotonicMs();
     try {
-      await recordKeyUses(
+      const skipped = await recordKeyUses(
         store,
-        uses.map(([keyId, usedAtMs]) => ({ keyId, agoMs: nowMs - usedAtMs })),
+        [...uses].map(([keyId, usedAtMs]) => ({ keyId, agoMs: nowMs - usedAtMs })),
       );
+      for (const keyId of skipped) collect(keyId, pending.get(keyId) ?? uses.get(keyId) ?? nowMs);
     } catch (error) {
       logger.warn({ err: error }, 'could not store the times at which keys were last used');
     }
   }
 
+  function collect(keyId: string, usedAtMs: number): void {
+    pending.set(keyId, usedAtMs);
+    timer ??= setTimeout(() => void flush(), flushAfterMs).unref();
+  }
+
   return {
     used(keyId) {
-      pending.set(keyId, clock.monotonicMs());
+      collect(keyId, clock.monotonicMs());
       if (pending.size >= keysMax) void flush();
-      else timer ??= setTimeout(() => void flush(), flushAfterMs).unref();
     },
     flush,
     close: flush,

@@ -1,4 +1,5 @@
 import { AuditPage, DeliveryPage, KeyCreated, KeyList } from '@svc/contracts';
+import { fromWireId } from '@svc/domain';
 import { createLogger, newId, systemClock } from '@svc/runtime';
 import { changeSettings, rotateTenantSecret } from '@svc/store';
 import { advanceDatabaseClock, type RawResponse, testAuthor } from '@svc/testkit';
@@ -292,4 +293,23 @@ test('a flush of key uses ends only after the earlier flush', async () => {
   });
   await Promise.all(flushes);
   expect(ended).toEqual(['first', 'second']);
+});
+
+test('a use of a key whose row is locked at the flush is stored by a later flush', async () => {
+  const tenant = await gateways.tenant();
+  const key = await newKey(tenant);
+  const uuid = fromWireId('key', key.keyId) ?? '';
+  const logger = createLogger({ service: 'gateway', level: 'silent' });
+  const uses = createKeyUses({ store: gateways.store, clock: systemClock, logger });
+  await gateways.store.transaction(async (query) => {
+    await query('SELECT 1 FROM tenant_secrets WHERE id = $1::uuid FOR UPDATE', [uuid]);
+    uses.used(uuid);
+    await uses.flush();
+  });
+  await uses.flush();
+  const [row] = await gateways.database.query<{ last_used_at: Date | null }>(
+    'SELECT last_used_at FROM tenant_secrets WHERE id = $1',
+    [uuid],
+  );
+  expect(row?.last_used_at).not.toBeNull();
 });

@@ -4,10 +4,10 @@ import { readPurchaseIntent } from '@svc/store';
 import type { TObject } from 'typebox';
 import type { GatewayDeps } from '../deps.ts';
 import { json, notFound, problem, text } from '../http/answer.ts';
-import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
+import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { awaitIntent } from './await-intent.ts';
 import { intentCreation } from './create-intent.ts';
-import { intentRecord, solanaPayUrl } from './intent-record.ts';
+import { intentRecord, isReference, solanaPayUrl } from './intent-record.ts';
 import { qrCodeSvg } from './qr-code.ts';
 
 const disabled = problem('solana_disabled', errorCatalogue.solana_disabled.description);
@@ -28,6 +28,8 @@ export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpo
       off('get', `${one}/await`, AwaitIntentQuery),
     ];
   }
+  const find = async ({ id: reference, tenant: { tenantId } }: TenantRequest) =>
+    isReference(reference) ? readPurchaseIntent(store, { reference, tenantId }) : null;
   return [
     tenantEndpoint({
       method: 'post',
@@ -40,8 +42,8 @@ export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpo
       method: 'get',
       path: one,
       query: NoQuery,
-      async handle({ id: reference, tenant: { tenantId } }) {
-        const intent = await readPurchaseIntent(store, { reference, tenantId });
+      async handle(request) {
+        const intent = await find(request);
         return intent === null ? notFound : json(200, intentRecord(intent));
       },
     }),
@@ -49,8 +51,8 @@ export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpo
       method: 'get',
       path: `${one}/qr.svg`,
       query: NoQuery,
-      async handle({ id: reference, tenant: { tenantId } }) {
-        const intent = await readPurchaseIntent(store, { reference, tenantId });
+      async handle(request) {
+        const intent = await find(request);
         if (intent === null) return notFound;
         return text(200, 'image/svg+xml', await qrCodeSvg(solanaPayUrl(intent)));
       },
@@ -59,7 +61,8 @@ export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpo
       method: 'get',
       path: `${one}/await`,
       query: AwaitIntentQuery,
-      handle: (request, query) => awaitIntent(store, rail, request, query),
+      handle: async (request, query) =>
+        isReference(request.id) ? awaitIntent(store, rail, request, query) : notFound,
     }),
   ];
 }

@@ -2,6 +2,11 @@ import type { PurchaseIntentRecord } from '@svc/contracts';
 import { creditsToNumber, formatCredits } from '@svc/domain';
 import type { PurchaseIntent } from '@svc/store';
 
+/** False for a text that cannot be a reference, such as one with U+0000, which Postgres refuses. */
+export function isReference(text: string): boolean {
+  return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text);
+}
+
 const label = 'Submission service';
 
 /**

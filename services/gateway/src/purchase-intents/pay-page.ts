@@ -5,7 +5,7 @@ import { Html, html } from '../documentation/html.ts';
 import { personalPage } from '../documentation/page.ts';
 import { type Answer, notFound, rateLimited } from '../http/answer.ts';
 import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
-import { solanaPayUrl } from './intent-record.ts';
+import { isReference, solanaPayUrl } from './intent-record.ts';
 import { qrCodeSvg } from './qr-code.ts';
 
 /**
@@ -14,7 +14,6 @@ import { qrCodeSvg } from './qr-code.ts';
  */
 const pagePolicy: RatePolicy = { perSecond: 2, burst: 20 };
 const refreshSeconds = 5;
-const referencePattern = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /**
  * `GET /pay/:reference` (CONTRACT 8): the page for the payer. It has no script. The browser loads
@@ -29,7 +28,7 @@ async function payPage(
   deps: GatewayDeps,
   { id: reference, addressGroup }: OpenRequest,
 ): Promise<Answer> {
-  if (deps.rail === null || !referencePattern.test(reference)) return notFound;
+  if (deps.rail === null || !isReference(reference)) return notFound;
   const decision = await deps.limiter.take(`pay:${addressGroup}`, pagePolicy);
   if (!decision.allowed) {
     return rateLimited(

@@ -1,0 +1,49 @@
+import { testAuthor } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { cancelSubmission } from '../endings/endings.ts';
+import { createFixture } from '../store.fixture.ts';
+import { createEndpoint } from '../webhook-endpoints/changes.ts';
+import { findPolledNews, readPolledEvents } from '../webhook-endpoints/polled-events.ts';
+import { beginRecovery, endRecovery } from './recovery.ts';
+
+test('after a restore, a reader with its cursor from before gets the new events', async () => {
+  const { store, database, ...fixture } = await createFixture();
+  const tenantId = await fixture.tenant(5_000, null);
+  const created = await createEndpoint(
+    store,
+    { tenantId, url: null, events: null, description: null, secret: 'whsec_Mg==' },
+    testAuthor,
+  );
+  if (created.kind !== 'created') throw new Error(created.kind);
+  const endpointId = created.endpoint.id;
+  const cancelOne = async () => {
+    const { id: submissionId } = await fixture.hold(tenantId);
+    await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
+  };
+  const read = async (after: bigint) => {
+    const page = await readPolledEvents(store, { tenantId, endpointId, after, limit: 100 });
+    if (page.kind !== 'events') throw new Error(page.kind);
+    return page;
+  };
+  await cancelOne();
+  // The state of the backup: one event. Two more follow, and the tenant reads all three.
+  await cancelOne();
+  await cancelOne();
+  const { events, position } = await read(0n);
+  expect(events).toHaveLength(3);
+  const lost = events.slice(1).map(({ deliveryId }) => deliveryId);
+  await database.query('DELETE FROM deliveries WHERE id = ANY($1::uuid[])', [lost]);
+  await database.query('UPDATE webhook_endpoints SET last_position = 1 WHERE id = $1', [
+    endpointId,
+  ]);
+  expect(await beginRecovery(store, testAuthor)).toMatchObject({ kind: 'begun' });
+  expect(await endRecovery(store, { force: true }, testAuthor)).toMatchObject({ kind: 'ended' });
+  await cancelOne();
+  await cancelOne();
+  const news = await findPolledNews(store, [{ endpointId, after: position }]);
+  const later = await read(position);
+  expect([news.size, later.events.length]).toEqual([1, 3]);
+  expect((await read(later.position)).events).toEqual([]);
+  await cancelOne();
+  expect((await read(later.position)).events).toHaveLength(1);
+});

@@ -67,6 +67,10 @@ export class Deliverer {
     return this.#schedule.breakersOpen;
   }
 
+  forgetOldBreakers(): void {
+    this.#schedule.forgetOldBreakers();
+  }
+
   /** While the deliverer is paused, it claims no attempts. Attempts in flight continue. */
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
@@ -110,7 +114,18 @@ export class Deliverer {
     }
   }
 
+  /**
+   * Claims for settings and for endpoints separately, because these are two statements: if one
+   * fails, the claims of the other are committed and must be made.
+   */
   async #claim(asked: readonly Asked[]): Promise<void> {
+    const atEndpoints = asked.filter(({ ask }) => typeof ask.targetId === 'string');
+    const atSettings = asked.filter((one) => !atEndpoints.includes(one));
+    const parts = [atSettings, atEndpoints].filter((part) => part.length > 0);
+    await Promise.all(parts.map((part) => this.#claimPart(part)));
+  }
+
+  async #claimPart(asked: readonly Asked[]): Promise<void> {
     const asks = asked.map(({ ask }) => ask);
     const startMs = this.#deps.tracing.nowMs();
     let claims: EndpointClaim[] = [];

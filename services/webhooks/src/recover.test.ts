@@ -1,6 +1,7 @@
 import { webhookAgeMaxMs } from '@svc/domain';
 import { silent } from '@svc/startup/fixture';
-import { readDeadLetters } from '@svc/store';
+import { createEndpoint, readDeadLetters } from '@svc/store';
+import { testAuthor } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRecovery } from './recover.ts';
 import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';
@@ -19,6 +20,7 @@ beforeEach(async () => {
       wake: (tenantIds) => void woken.push(...tenantIds),
       wakeTargets: (targets) => void woken.push(...targets.map(({ targetId }) => targetId)),
       setPaused: () => {},
+      forgetOldBreakers: () => {},
     },
     logger: silent,
   });
@@ -68,4 +70,26 @@ test('a delivery that cannot be ended becomes a dead letter until it has ended',
   await recover();
   expect((await fixture.read(broken)).status).toBe('exhausted');
   expect(await fixture.database.query('SELECT FROM reconcile_failures')).toEqual([]);
+});
+
+test('events that an endpoint no longer keeps are dropped in the pass that finds them', async () => {
+  const tenantId = await fixture.tenant();
+  const { store } = fixture.deps;
+  const ask = { tenantId, url: null, events: null, description: null, secret: 'whsec_Mg==' };
+  const created = await createEndpoint(store, ask, testAuthor);
+  if (created.kind !== 'created') throw new Error(created.kind);
+  const { id: endpointId } = created.endpoint;
+  await fixture.database.query(
+    `INSERT INTO deliveries (id, tenant_id, event_id, type, status, created_at, round_started_at,
+       target_id, endpoint_id)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), 'submission.completed', 'waiting', svc_now(),
+       svc_now(), $2, $2 FROM generate_series(1, 2200)`,
+    [tenantId, endpointId],
+  );
+  await recover();
+  const waiting = await fixture.database.query(
+    "SELECT FROM deliveries WHERE target_id = $1 AND status = 'waiting'",
+    [endpointId],
+  );
+  expect(waiting).toHaveLength(1_000);
 });

@@ -17,7 +17,7 @@ import type { Deliverer } from './deliverer.ts';
 export interface RecoverDeps {
   readonly store: Store;
   readonly producer: Producer;
-  readonly deliverer: Pick<Deliverer, 'wake' | 'wakeTargets' | 'setPaused'>;
+  readonly deliverer: Pick<Deliverer, 'wake' | 'wakeTargets' | 'setPaused' | 'forgetOldBreakers'>;
   readonly logger: Logger;
 }
 
@@ -30,8 +30,19 @@ const agedMax = 500;
 const agedPagesMax = 20;
 /** `tidyEndpoints` runs in the first of each 60 successful passes, because it is not urgent. */
 const tidyEveryPasses = 60;
+const tidiedPagesMax = 20;
 const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
+
+async function dropAllUnreadable(store: Store): Promise<number> {
+  let dropped = 0;
+  for (let page = 0; page < tidiedPagesMax; page += 1) {
+    const count = await dropUnreadableEvents(store, tidiedMax);
+    dropped += count;
+    if (count < tidiedMax) break;
+  }
+  return dropped;
+}
 
 /**
  * The returned function wakes endpoints with due deliveries, and ends deliveries 72 hours after
@@ -56,7 +67,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
   };
 
   async function tidyEndpoints(): Promise<void> {
-    const dropped = await dropUnreadableEvents(store, tidiedMax);
+    deliverer.forgetOldBreakers();
+    const dropped = await dropAllUnreadable(store);
     const deleted = await deleteRetiredEndpoints(store, tidiedMax);
     if (dropped + deleted > 0)
       logger.info(

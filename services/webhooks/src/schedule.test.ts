@@ -97,7 +97,7 @@ test('an endpoint that is woken during its claim is claimed for again', () => {
 test('endpoints take turns', () => {
   open({ requestsMax: 16 });
   for (const tenantId of ['a', 'b', 'c']) schedule.wake(tenantId);
-  // Four of the 16 request slots are reserved for endpoints with nothing in flight. `a` and `b`
+  // Four of the 16 request slots are reserved for tenants with nothing in flight. `a` and `b`
   // take the other twelve slots, and `c` gets one of the reserved ones.
   expect(taken(schedule.take())).toEqual([
     ['a', 8],
@@ -190,4 +190,39 @@ test('a schedule that was closed has no timer left', () => {
   expect(vi.getTimerCount()).toBe(1);
   schedule.close();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a capped endpoint is asked for again within a minute, because the cap may be raised', () => {
+  schedule.wake('a');
+  claimed(schedule.take()[0], 0, 3_600_000);
+  vi.advanceTimersByTime(59_000);
+  schedule.wake('a');
+  expect(schedule.take()).toEqual([]);
+  vi.advanceTimersByTime(1_000);
+  expect(taken(schedule.take())).toEqual([['a', 8]]);
+});
+
+test('many endpoints of one tenant leave the reserved slots to other tenants', () => {
+  open({ requestsMax: 16 });
+  for (const targetId of ['one', 'two', 'three']) schedule.wake('a', targetId);
+  schedule.wake('b');
+  expect(taken(schedule.take())).toEqual([
+    ['a', 8],
+    ['a', 4],
+    ['b', 1],
+  ]);
+});
+
+test('a breaker that no attempt closes is forgotten after a day', () => {
+  schedule.wake('a');
+  const [one] = schedule.take();
+  claimed(one, breakerTimeoutsMax);
+  for (let count = 0; count < breakerTimeoutsMax; count += 1) answered(one, true);
+  expect(schedule.breakersOpen).toBe(1);
+  vi.advanceTimersByTime(23 * 3_600_000);
+  schedule.forgetOldBreakers();
+  expect(schedule.breakersOpen).toBe(1);
+  vi.advanceTimersByTime(2 * 3_600_000);
+  schedule.forgetOldBreakers();
+  expect(schedule.breakersOpen).toBe(0);
 });

@@ -18,6 +18,8 @@ export interface Endpoint {
    */
   cappedUntilMs: number;
   breaker: Breaker;
+  /** Monotonic time of the end of the last attempt. */
+  answeredAtMs: number;
   /** True while a timer waits for the later of `cappedUntilMs` and `breaker.openUntilMs`. */
   isResting: boolean;
 }
@@ -39,7 +41,12 @@ export interface ScheduleOptions {
   readonly onReady: () => void;
 }
 
-/** The share of the request slots that is reserved for endpoints with nothing in flight. */
+/** A capped endpoint is asked for again after this time, because an operator may raise the cap. */
+const cappedMsMax = 60_000;
+/** Longer than any interval between two attempts of a delivery. */
+const breakerMsMax = 24 * 3_600_000;
+
+/** The share of the request slots that is reserved for tenants with nothing in flight. */
 const reservedShare = 0.25;
 /**
  * A claim takes no further endpoint when it has `claimedEndpointsMax` endpoints, or asks for
@@ -72,6 +79,8 @@ export class Schedule {
   readonly #timers = new Set<NodeJS.Timeout>();
   #remembered = 0;
   #inFlight = 0;
+  /** The number of attempts in flight of each tenant. Unfinished claims count as in `Endpoint`. */
+  readonly #inFlightOf = new Map<string, number>();
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
@@ -130,7 +139,7 @@ export class Schedule {
       if (attemptsMax <= 0) continue;
       this.#ready.delete(endpoint);
       endpoint.due = false;
-      endpoint.inFlight += attemptsMax;
+      this.#count(endpoint, attemptsMax);
       this.#inFlight += attemptsMax;
       attempts += attemptsMax;
       const { tenantId, targetId } = endpoint;
@@ -145,11 +154,12 @@ export class Schedule {
    */
   claimed({ endpoint, ask }: Asked, claim: EndpointClaim | undefined): void {
     const unused = ask.attemptsMax - (claim?.attempts.length ?? 0);
-    endpoint.inFlight -= unused;
+    this.#count(endpoint, -unused);
     this.#inFlight -= unused;
     if (claim?.more === true) endpoint.due = true;
     if (claim !== undefined && claim.postponedMs > 0) {
-      endpoint.cappedUntilMs = this.#options.monotonicMs() + claim.postponedMs;
+      endpoint.cappedUntilMs =
+        this.#options.monotonicMs() + Math.min(claim.postponedMs, cappedMsMax);
     }
     this.#place(endpoint);
     for (const targetId of claim?.dueTargetIds ?? []) this.wake(endpoint.tenantId, targetId);
@@ -163,10 +173,21 @@ export class Schedule {
     endpoint: Endpoint,
     attempt: { readonly url: string; readonly timedOut: boolean; readonly nextIntervalMs: number },
   ): void {
-    endpoint.inFlight -= 1;
+    this.#count(endpoint, -1);
     const nowMs = this.#options.monotonicMs();
+    endpoint.answeredAtMs = nowMs;
     endpoint.breaker = afterAttempt(endpoint.breaker, { ...attempt, nowMs });
     this.#place(endpoint);
+  }
+
+  /** Closes breakers that no attempt can close, for example because the URL was cleared. */
+  forgetOldBreakers(): void {
+    const before = this.#options.monotonicMs() - breakerMsMax;
+    for (const endpoint of this.#endpoints.values()) {
+      if (endpoint.due || endpoint.inFlight > 0 || endpoint.answeredAtMs > before) continue;
+      endpoint.breaker = closedBreaker;
+      this.#place(endpoint);
+    }
   }
 
   recorded(): void {
@@ -181,9 +202,16 @@ export class Schedule {
     return (isProbed(breaker) ? 1 : this.#options.endpointRequestsMax) - inFlight;
   }
 
-  #shareOf({ inFlight }: Endpoint, free: number): number {
+  #count(endpoint: Endpoint, attempts: number): void {
+    endpoint.inFlight += attempts;
+    const count = (this.#inFlightOf.get(endpoint.tenantId) ?? 0) + attempts;
+    if (count === 0) this.#inFlightOf.delete(endpoint.tenantId);
+    else this.#inFlightOf.set(endpoint.tenantId, count);
+  }
+
+  #shareOf({ tenantId }: Endpoint, free: number): number {
     const unreserved = free - this.#reserved;
-    return inFlight === 0 ? Math.max(unreserved, 1) : unreserved;
+    return !this.#inFlightOf.has(tenantId) ? Math.max(unreserved, 1) : unreserved;
   }
 
   #place(endpoint: Endpoint): void {
@@ -228,6 +256,7 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
     due: false,
     cappedUntilMs: 0,
     breaker: closedBreaker,
+    answeredAtMs: 0,
     isResting: false,
   };
 }

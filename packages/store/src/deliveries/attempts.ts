@@ -6,8 +6,7 @@ import type { Store } from '../connection/store.ts';
 import { responsePlace } from '../sealing/sealed.ts';
 import {
   deliveryStatusOf,
-  dropPendingDeliveries,
-  dropQueuedDeliveries,
+  dropInactiveDeliveries,
   type StoredDeliveryStatus,
 } from './deliveries.ts';
 
@@ -56,15 +55,21 @@ export async function recordAttempt(
   attempt: AttemptRecord,
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
-  return store.transaction(async (query) => {
+  const recorded = await store.transaction(async (query) => {
     // Locks the tenant or the endpoint before its deliveries, to prevent a deadlock. A change that
     // clears the URL or deletes the endpoint uses the same order.
-    const disabled = await disableUrl(query, attempt);
-    const [recorded] = await recordAttempts(store, query, [attempt]);
-    if (disabled && attempt.targetId === null) await dropPendingDeliveries(query, attempt.tenantId);
-    if (disabled && attempt.targetId !== null) await dropQueuedDeliveries(query, attempt.targetId);
-    return recorded ?? { status: null };
+    const isDisabled = await disableUrl(query, attempt);
+    // If another URL has replaced this one, the event must still be sent there.
+    const isReplaced = !isDisabled && (await hasOtherUrl(query, attempt));
+    const again = { kind: 'retry', delayMs: 0 } as const;
+    const [one] = await recordAttempts(store, query, [
+      isReplaced ? { ...attempt, verdict: again } : attempt,
+    ]);
+    return one ?? { status: null };
   });
+  // If this fails, claims drop the deliveries.
+  await dropInactiveDeliveries(store, attempt).catch(() => {});
+  return recorded;
 }
 
 const goneReason = 'the endpoint answered 410 Gone';
@@ -88,6 +93,19 @@ async function disableUrl(
     [tenantId, url, goneReason],
   );
   return changed.length > 0;
+}
+
+async function hasOtherUrl(
+  query: Query,
+  { tenantId, targetId, url }: Pick<AttemptRecord, 'tenantId' | 'targetId' | 'url'>,
+): Promise<boolean> {
+  const other = await query(
+    targetId === null
+      ? 'SELECT 1 FROM tenants WHERE id = $1::uuid AND webhook_url <> $2 AND webhook_disabled_at IS NULL'
+      : 'SELECT 1 FROM webhook_endpoints WHERE id = $1::uuid AND url <> $2 AND disabled_at IS NULL AND retired_at IS NULL',
+    [targetId ?? tenantId, url],
+  );
+  return other.length > 0;
 }
 
 const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {

@@ -190,3 +190,41 @@ export async function dropQueuedDeliveries(query: Query, targetId: string): Prom
     [targetId],
   );
 }
+
+/** One statement drops at most this many deliveries, so that it ends before its time limit. */
+const droppedMax = 20_000;
+
+const inactive = {
+  settings: `tenant_id = $1::uuid AND status = 'pending' AND NOT EXISTS (SELECT FROM tenants
+    WHERE id = $1::uuid AND webhook_url IS NOT NULL AND webhook_disabled_at IS NULL)`,
+  endpoint: `target_id = $1::uuid AND (status = 'queued' OR status = 'waiting')
+    AND EXISTS (SELECT FROM webhook_endpoints WHERE id = $1::uuid AND tenant_id = $2::uuid AND disabled_at IS NOT NULL)`,
+};
+
+/**
+ * Drops the deliveries to a URL that is cleared or disabled, in a transaction for each
+ * `droppedMax` of them. If it is interrupted, claims drop the rest.
+ */
+export async function dropInactiveDeliveries(
+  store: Store,
+  { tenantId, targetId }: { readonly tenantId: string; readonly targetId: string | null },
+): Promise<void> {
+  const condition = targetId === null ? inactive.settings : inactive.endpoint;
+  let count = droppedMax;
+  while (count === droppedMax) {
+    const [page] = await store.query<{ count: number }>(
+      `WITH found AS MATERIALIZED (SELECT id FROM deliveries WHERE ${condition} LIMIT ${droppedMax}),
+       locked AS MATERIALIZED (
+         SELECT id FROM deliveries WHERE id = ANY(ARRAY(SELECT id FROM found))
+           AND (status = 'pending' OR status = 'queued' OR status = 'waiting')
+         ORDER BY id FOR UPDATE
+       ), dropped AS (
+         UPDATE deliveries d SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
+         WHERE d.id = ANY(ARRAY(SELECT id FROM locked))
+       )
+       SELECT count(*)::int AS count FROM found`,
+      targetId === null ? [tenantId] : [targetId, tenantId],
+    );
+    count = page?.count ?? 0;
+  }
+}

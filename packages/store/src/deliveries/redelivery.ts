@@ -1,4 +1,10 @@
-import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
+import {
+  eventBody,
+  toWireId,
+  webhookAgeMaxMs,
+  webhookAttemptsMax,
+  webhookTestIntervalMs,
+} from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
@@ -64,13 +70,19 @@ export async function redeliver(
 }
 
 async function queueAgain(query: Query, deliveryId: string): Promise<void> {
+  // A claim would end a delivery whose attempts or 72 hours are used up. So it gets a new round.
   await query(
-    `UPDATE deliveries SET next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
+    `WITH d AS MATERIALIZED (
+       SELECT id, status IN ('pending', 'queued') AND attempt_count < ${webhookAttemptsMax}
+         AND round_started_at > svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' AS goes_on
+       FROM deliveries WHERE id = $1::uuid
+     )
+     UPDATE deliveries o SET next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
        status = CASE WHEN target_id IS NULL THEN 'pending' ELSE 'queued' END,
-       round = CASE WHEN status IN ('pending', 'queued') THEN round ELSE round + 1 END,
-       round_started_at = CASE WHEN status IN ('pending', 'queued') THEN round_started_at ELSE svc_now() END,
-       attempt_count = CASE WHEN status IN ('pending', 'queued') THEN attempt_count ELSE 0 END
-     WHERE id = $1::uuid`,
+       round = CASE WHEN goes_on THEN round ELSE round + 1 END,
+       round_started_at = CASE WHEN goes_on THEN round_started_at ELSE svc_now() END,
+       attempt_count = CASE WHEN goes_on THEN attempt_count ELSE 0 END
+     FROM d WHERE o.id = $1::uuid AND d.id = o.id`,
     [deliveryId],
   );
 }

@@ -12,6 +12,7 @@ import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import { isTransient } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
+import { dropInactiveDeliveries } from '../deliveries/deliveries.ts';
 import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
 import { webhookCapOf, writeWebhookCap } from '../deliveries/webhook-caps.ts';
 import { retireSettingsUrl } from '../webhook-endpoints/retired.ts';
@@ -59,9 +60,13 @@ export async function changeSettings(
 ): Promise<ChangedSettings | null> {
   for (let attempt = 1; ; attempt += 1) {
     try {
+      // A backlog is dropped outside of the transaction, which has a time limit.
+      const ofSettings = { tenantId, targetId: null };
+      if (typeof change.webhookUrl === 'string') await dropInactiveDeliveries(store, ofSettings);
       const deliveryIds = await store.transaction((query) =>
         changeInTransaction(store, query, tenantId, change, by),
       );
+      if (change.webhookUrl === null) await dropInactiveDeliveries(store, ofSettings);
       const tenant = await findTenant(store, tenantId);
       return tenant === null ? null : { tenant, deliveryIds };
     } catch (error) {
@@ -107,8 +112,13 @@ async function preparedNotice(
   by: Author,
 ): Promise<() => Promise<string[]>> {
   const after = { ...before, ...change };
+  const [disabled] = await query(
+    'SELECT 1 FROM tenants WHERE id = $1::uuid AND webhook_disabled_at IS NOT NULL',
+    [tenantId],
+  );
+  const enables = disabled !== undefined && typeof change.webhookUrl === 'string';
   // No setting gets another value, so there is no event.
-  if (isDeepStrictEqual(before, after)) return () => Promise.resolve([]);
+  if (!enables && isDeepStrictEqual(before, after)) return () => Promise.resolve([]);
   const inForce = await readDestinations(query, tenantId);
   const destinations =
     after.webhookUrl === before.webhookUrl

@@ -133,8 +133,8 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the URL in a tenant's settings. Null clears the URL and drops its `pending`
- * deliveries (CONTRACT 5). Returns false for an unknown tenant.
+ * Sets and enables the URL in a tenant's settings. Null clears the URL: then call
+ * `dropInactiveDeliveries` after the commit. Returns false for an unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,
@@ -155,6 +155,6 @@ export async function writeWebhookUrl(
   );
   // After a 410 has disabled the URL, a concurrent transaction may still write a delivery. This
   // delivery must not be sent when the URL is enabled again.
-  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);
+  if (webhookUrl !== null && !before.notified) await dropPendingDeliveries(query, tenantId);
   return true;
 }

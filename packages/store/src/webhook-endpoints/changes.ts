@@ -9,7 +9,7 @@ import { type Author, withoutQuery } from '../audit-log/audit.ts';
 import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
-import { dropQueuedDeliveries } from '../deliveries/deliveries.ts';
+import { dropInactiveDeliveries, dropQueuedDeliveries } from '../deliveries/deliveries.ts';
 import type { Destinations } from '../deliveries/destinations.ts';
 import { endpointSecretPlace } from '../sealing/sealed.ts';
 import { type EndpointRecord, readEndpoint } from './endpoints.ts';
@@ -97,6 +97,10 @@ export async function changeEndpoint(
 ): Promise<
   ({ kind: 'changed' } & ChangedEndpoint) | { kind: 'not_found' } | { kind: 'other_kind' }
 > {
+  // A backlog is dropped outside of the transaction, which has a time limit.
+  if (change.url !== undefined) {
+    await dropInactiveDeliveries(store, { tenantId: at.tenantId, targetId: at.endpointId });
+  }
   return store.transaction(async (query) => {
     const before = await lockEndpoint(query, at);
     if (before === null) return { kind: 'not_found' } as const;

@@ -14,7 +14,7 @@ interface FormerUrl {
   readonly endpointId: string | null;
   readonly url: string;
   /** The valid secrets, newest first. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly { secret: string; expiresAt: Date | null }[];
 }
 
 async function retireUrl(
@@ -31,8 +31,16 @@ async function retireUrl(
     `INSERT INTO webhook_endpoints (id, tenant_id, kind, url, secret_sealed, secret_version,
        previous_secret_sealed, previous_secret_expires_at, retired_at, created_at)
      VALUES ($1::uuid, $2::uuid, 'push', $3, $4, 2, $5::bytea,
-       CASE WHEN $5::bytea IS NOT NULL THEN svc_now() + interval '7 days' END, svc_now(), svc_now())`,
-    [id, tenantId, url, sealed(2, newest), older === undefined ? null : sealed(1, older)],
+       CASE WHEN $5::bytea IS NOT NULL THEN COALESCE($6::timestamptz, svc_now() + interval '7 days') END,
+       svc_now(), svc_now())`,
+    [
+      id,
+      tenantId,
+      url,
+      sealed(2, newest.secret),
+      older === undefined ? null : sealed(1, older.secret),
+      older?.expiresAt ?? null,
+    ],
   );
   return { targetId: id, endpointId, kind: 'push', events: null };
 }
@@ -52,8 +60,8 @@ export async function retireSettingsUrl(
     [tenantId],
   );
   if (!destinations.notified || typeof row?.url !== 'string') return destinations;
-  const secrets = await query<{ id: string; sealed: Uint8Array }>(
-    `SELECT id, sealed FROM tenant_secrets
+  const secrets = await query<{ id: string; sealed: Uint8Array; expiresAt: Date | null }>(
+    `SELECT id, sealed, expires_at AS "expiresAt" FROM tenant_secrets
      WHERE tenant_id = $1::uuid AND kind = 'webhook' AND (expires_at IS NULL OR expires_at > svc_now())
      ORDER BY created_at DESC, id DESC LIMIT 2`,
     [tenantId],
@@ -62,9 +70,14 @@ export async function retireSettingsUrl(
     tenantId,
     endpointId: null,
     url: row.url,
-    secrets: secrets.map(({ id, sealed }) =>
-      unsealText(store.sealer, tenantSecretPlace({ id, tenantId, kind: 'webhook' }), sealed),
-    ),
+    secrets: secrets.map(({ id, sealed, expiresAt }) => ({
+      secret: unsealText(
+        store.sealer,
+        tenantSecretPlace({ id, tenantId, kind: 'webhook' }),
+        sealed,
+      ),
+      expiresAt,
+    })),
   });
   const endpoints = [...(destinations.endpoints ?? []), ...(former === null ? [] : [former])];
   return { notified: false, endpoints };
@@ -87,22 +100,30 @@ export async function retireEndpointUrl(
     version: number;
     sealed: Uint8Array;
     previous: Uint8Array | null;
+    expiresAt: Date | null;
   }>(
     `SELECT url, secret_version AS version, secret_sealed AS sealed,
-       CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END AS previous
+       CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END AS previous,
+       previous_secret_expires_at AS "expiresAt"
      FROM webhook_endpoints WHERE id = $1::uuid`,
     [endpointId],
   );
   if (own === undefined || typeof row?.url !== 'string') return destinations;
-  const opened = (version: number, sealed: Uint8Array) =>
-    unsealText(store.sealer, endpointSecretPlace({ id: endpointId, tenantId, version }), sealed);
+  const opened = (version: number, sealed: Uint8Array, expiresAt: Date | null) => ({
+    secret: unsealText(
+      store.sealer,
+      endpointSecretPlace({ id: endpointId, tenantId, version }),
+      sealed,
+    ),
+    expiresAt,
+  });
   const former = await retireUrl(store, query, {
     tenantId,
     endpointId,
     url: row.url,
     secrets: [
-      opened(row.version, row.sealed),
-      ...(row.previous === null ? [] : [opened(row.version - 1, row.previous)]),
+      opened(row.version, row.sealed, null),
+      ...(row.previous === null ? [] : [opened(row.version - 1, row.previous, row.expiresAt)]),
     ],
   });
   const others = (destinations.endpoints ?? []).filter((target) => !isOwn(target));

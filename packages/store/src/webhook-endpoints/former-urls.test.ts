@@ -1,0 +1,109 @@
+import { testAuthor } from '@svc/testkit';
+import { afterAll, expect, test } from 'vitest';
+import { recordAttempt } from '../deliveries/attempts.ts';
+import { claimDue, type ClaimedAttempt } from '../deliveries/claims.ts';
+import { attemptClaimMs, findDueTargets } from '../deliveries/deliveries.ts';
+import { cancelSubmission } from '../endings/endings.ts';
+import { openFixture } from '../store.fixture.ts';
+import { rotateTenantSecret } from '../tenants/secrets.ts';
+import { changeSettings } from '../tenants/settings.ts';
+import { changeEndpoint, createEndpoint } from './changes.ts';
+
+const fixture = await openFixture();
+const { store, database } = fixture;
+afterAll(() => fixture.close());
+
+const settingsUrl = 'https://hooks.example.com/settings';
+const url = 'https://hooks.example.com/endpoint';
+const newUrl = 'https://new.example.com/';
+
+async function endpoint(tenantId: string): Promise<string> {
+  const ask = { tenantId, url, events: null, description: null, secret: 'whsec_Mg==' };
+  const created = await createEndpoint(store, ask, testAuthor);
+  if (created.kind !== 'created') throw new Error(created.kind);
+  return created.endpoint.id;
+}
+
+async function cancelOne(tenantId: string): Promise<void> {
+  const { id: submissionId } = await fixture.hold(tenantId);
+  await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
+}
+
+async function claimAll(tenantId: string): Promise<ClaimedAttempt[]> {
+  const { targets } = await findDueTargets(store, { afterTargetId: null, limit: 100 });
+  const own = targets.filter((target) => target.tenantId === tenantId);
+  const asks = [{ tenantId, targetId: null }, ...own].map((ask) => ({ ...ask, attemptsMax: 8 }));
+  return (await claimDue(store, asks)).flatMap(({ attempts }) => attempts);
+}
+
+async function answerGone(attempt: ClaimedAttempt | undefined): Promise<string> {
+  if (attempt === undefined) throw new Error('nothing to claim');
+  const answer = { statusCode: 410, durationMs: 1, error: null, responseText: null };
+  await recordAttempt(store, { ...attempt, ...answer, verdict: { kind: 'gone' } });
+  await fixture.advance(attemptClaimMs);
+  return attempt.deliveryId;
+}
+
+const again = (deliveryId: string) =>
+  expect.objectContaining({ deliveryId, url: newUrl, attemptNumber: 2 });
+
+test('after a 410 of a former URL of the settings, the present URL gets the delivery', async () => {
+  const tenantId = await fixture.tenant(1_000, settingsUrl);
+  await cancelOne(tenantId);
+  const [attempt] = await claimAll(tenantId);
+  await changeSettings(store, tenantId, { webhookUrl: newUrl }, testAuthor);
+  const deliveryId = await answerGone(attempt);
+  expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
+});
+
+test('after a 410 of a former URL of an endpoint, its present URL gets the delivery', async () => {
+  const tenantId = await fixture.tenant(1_000, null);
+  const endpointId = await endpoint(tenantId);
+  await cancelOne(tenantId);
+  const [attempt] = await claimAll(tenantId);
+  await changeEndpoint(store, { tenantId, endpointId }, { url: newUrl }, testAuthor);
+  const deliveryId = await answerGone(attempt);
+  expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
+});
+
+test('other endpoints are notified when a disabled URL is set again', async () => {
+  const tenantId = await fixture.tenant(1_000, settingsUrl);
+  await endpoint(tenantId);
+  await claimAll(tenantId);
+  await database.query(
+    "UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'x' WHERE id = $1",
+    [tenantId],
+  );
+  await changeSettings(store, tenantId, { webhookUrl: settingsUrl }, testAuthor);
+  const attempts = await claimAll(tenantId);
+  expect(attempts).toMatchObject([{ type: 'settings.changed', url }]);
+});
+
+test('a former URL gets no signature of a secret whose overlap has ended', async () => {
+  const tenantId = await fixture.tenant(1_000, settingsUrl);
+  const rotation = { tenantId, kind: 'webhook', secret: 'whsec_Mw==', force: false } as const;
+  await rotateTenantSecret(store, { ...rotation, overlapMs: 60_000 }, testAuthor);
+  await claimAll(tenantId);
+  await changeSettings(store, tenantId, { webhookUrl: newUrl }, testAuthor);
+  await fixture.advance(60_001);
+  const former = (await claimAll(tenantId)).filter(({ targetId }) => targetId !== null);
+  expect(former.map(({ secrets }) => secrets)).toEqual([['whsec_Mw==']]);
+});
+
+test('a backlog of many pages is dropped whole when its URL is cleared', async () => {
+  const tenantId = await fixture.tenant(1_000, settingsUrl);
+  await database.query(
+    `INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at,
+       round_started_at)
+     SELECT (left(svc_uuid_floor(svc_now())::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
+       $1, gen_random_uuid(), 'submission.completed', 'pending', svc_now(), svc_now(), svc_now()
+     FROM generate_series(1, 41000)`,
+    [tenantId],
+  );
+  await changeSettings(store, tenantId, { webhookUrl: null }, testAuthor);
+  const pending = await database.query(
+    "SELECT FROM deliveries WHERE tenant_id = $1 AND status = 'pending'",
+    [tenantId],
+  );
+  expect(pending).toEqual([]);
+});

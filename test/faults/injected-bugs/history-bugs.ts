@@ -88,7 +88,7 @@ export const historyBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'packages/store/src/tenants/tenants.ts',
-        from: '  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);\n',
+        from: '  if (webhookUrl !== null && !before.notified) await dropPendingDeliveries(query, tenantId);\n',
         to: '  await dropPendingDeliveries(query, tenantId);\n',
       },
     ],

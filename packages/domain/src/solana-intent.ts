@@ -59,8 +59,8 @@ export interface IntentTimes {
 }
 
 /**
- * The watcher asks in the last tenth of the life, and of the grace. The times of different intents
- * are spread over this part of the tenth.
+ * The share of the last tenth of the life (or grace) over which the times of different intents are
+ * spread. The rest is left for the answer of the RPC server.
  */
 const askSpread = 0.8;
 

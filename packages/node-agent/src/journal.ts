@@ -104,8 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // `claimBegin` has renamed this file, but has not replaced its entry. The run has not started,
-  // unless an older agent wrote the entry (without `maxNodeSeconds`).
+  // `claimBegin` has renamed this file, but has not replaced its entry. So the run has not started.
+  // Only the run of an older agent, which wrote no `maxNodeSeconds`, may have started.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

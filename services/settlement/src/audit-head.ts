@@ -16,8 +16,8 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function verifies the new entries of the audit log and seals its head. The log must
- * also contain the last head without faults (`noted`).
+ * The returned function verifies the new entries of the audit log and seals its head. It also
+ * checks that the log still contains the head from its last call without faults.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

@@ -15,10 +15,7 @@ export interface ScriptedCredentials {
   readonly secret: string;
 }
 
-/**
- * How long the auditor counts an offer as open: half of `offerTimeoutMs`. Otherwise, a late
- * `revoke` of an expired offer could look like too many open offers.
- */
+/** The auditor counts an offer as open for this long: half of `offerTimeoutMs`. */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */
 const awaitedMs = 25;

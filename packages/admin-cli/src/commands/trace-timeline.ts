@@ -51,7 +51,7 @@ const answers = {
   declined: 'declined',
   expired: 'did not answer in time',
   disconnected:
-    'did not get the submission: the link of the node ended, or its dispatcher, the bus or the database failed or did not answer',
+    'did not get the submission: the link of the node ended, or a part of the service failed (the dispatcher of the node, the bus or the database)',
   revoked: 'did not get the submission: the offer was revoked',
 } as const;
 

@@ -104,7 +104,7 @@ export const solanaEvents = {
     'error',
     'why no payment is credited',
     ['variable'],
-    'Correct what the line says is wrong. If you change an environment variable, restart settlement. Payments are then credited.',
+    'Repair what the line reports. If you change an environment variable, restart settlement. Payments are then credited.',
   ),
   'solana.lease_not_returned': warn(
     'could not give back the lease of the Solana watcher',

@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, with the accepted one. If an answer is lost, the repeat knows by the
-   * accepted offer that the first attempt has committed.
+   * The offers to record, including the accepted one. By the accepted offer, a repeat recognises
+   * that the first attempt has committed.
    */
   readonly offers?: readonly OfferRecord[];
 }

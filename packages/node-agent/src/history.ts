@@ -46,7 +46,7 @@ export const noHistory: History = {
 const fileName = 'history.jsonl';
 const privateFile = 0o600;
 const historyMsMax = 7 * 24 * 3_600_000;
-/** More than 20 slots can fill in 7 days with jobs of two minutes. */
+/** 20 slots with jobs of two minutes make fewer entries than this in 7 days. */
 const entriesMax = 101_000;
 /**
  * The most lines of the file. If the file has this many lines, the next change does not add a line,

@@ -104,8 +104,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // `claimBegin` has renamed this file, but has not replaced its entry. So the run has not started.
-  // Only the run of an older agent, which wrote no `maxNodeSeconds`, may have started.
+  // `claimBegin` has not replaced the entry of this file, so the run has not started. Exception: an
+  // older agent, which wrote no `maxNodeSeconds`, may have started the run.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

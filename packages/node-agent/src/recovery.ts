@@ -6,8 +6,8 @@ import { failedOutcome } from './outcome.ts';
 /** The interval at which the node repeats each `report` that the service has not recorded yet. */
 const reportAgainMs = 5_000;
 /**
- * The node sends 25 reports every 100 ms. With an outcome after each report, this is half of the
- * frames that a link allows (CONTRACT 7).
+ * The node sends 25 reports every 100 ms. With an outcome after each report, this is less than half
+ * of the frames that a link allows (CONTRACT 7).
  */
 const reportsAtOnce = 25;
 const reportPauseMs = 100;
@@ -60,15 +60,15 @@ export function createRecovery({ history, phaseOf, resume, send }: RecoveryConte
    */
   const unacknowledged = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  /** The entries that this round has not reported yet. */
-  let round: HistoryEntry[] = [];
-  let roundBeganMs = Number.NEGATIVE_INFINITY;
+  /** The entries to report before the next repetition (`reportAgainMs`). */
+  let rest: HistoryEntry[] = [];
+  let beganMs = Number.NEGATIVE_INFINITY;
   const report = (): void => {
-    if (round.length === 0 && performance.now() - roundBeganMs >= reportAgainMs) {
-      round = [...unrecorded.values()];
-      roundBeganMs = performance.now();
+    if (rest.length === 0 && performance.now() - beganMs >= reportAgainMs) {
+      rest = [...unrecorded.values()];
+      beganMs = performance.now();
     }
-    for (const { submissionId, receipt } of round.splice(0, reportsAtOnce)) {
+    for (const { submissionId, receipt } of rest.splice(0, reportsAtOnce)) {
       if (!unrecorded.has(submissionId)) continue;
       const begun = phaseOf(submissionId) !== 'assigned';
       send({ type: 'report', submissionId, receipt, begun });
@@ -77,8 +77,8 @@ export function createRecovery({ history, phaseOf, resume, send }: RecoveryConte
   };
   const end = (): void => {
     clearTimeout(timer);
-    round = [];
-    roundBeganMs = Number.NEGATIVE_INFINITY;
+    rest = [];
+    beganMs = Number.NEGATIVE_INFINITY;
     unrecorded.clear();
     unacknowledged.clear();
   };

@@ -115,8 +115,8 @@ export class Deliverer {
   }
 
   /**
-   * Claims for settings and for endpoints separately, because these are two statements: if one
-   * fails, the claims of the other are committed and must be made.
+   * Makes one call for the URLs of settings and one for endpoints. If one call fails, the other may
+   * have committed, and its attempts must be sent.
    */
   async #claim(asked: readonly Asked[]): Promise<void> {
     const atEndpoints = asked.filter(({ ask }) => typeof ask.targetId === 'string');

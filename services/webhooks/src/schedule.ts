@@ -41,9 +41,15 @@ export interface ScheduleOptions {
   readonly onReady: () => void;
 }
 
-/** A capped endpoint is asked for again after this time, because an operator may raise the cap. */
+/**
+ * The longest time until a capped endpoint is asked for again. An operator may raise the cap before
+ * its hour ends.
+ */
 const cappedMsMax = 60_000;
-/** Longer than any interval between two attempts of a delivery. */
+/**
+ * The breaker of an endpoint without an attempt for this long is closed. The default retry schedule
+ * has no interval this long.
+ */
 const breakerMsMax = 24 * 3_600_000;
 
 /** The share of the request slots that is reserved for tenants with nothing in flight. */
@@ -180,7 +186,10 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** Closes breakers that no attempt can close, for example because the URL was cleared. */
+  /**
+   * Closes the breakers of endpoints that had no attempt for `breakerMsMax` and have none due, for
+   * example because the URL was cleared.
+   */
   forgetOldBreakers(): void {
     const before = this.#options.monotonicMs() - breakerMsMax;
     for (const endpoint of this.#endpoints.values()) {

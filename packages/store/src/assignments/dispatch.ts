@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, including the accepted one. By the accepted offer, a repeat recognises
-   * that the first attempt has committed.
+   * The offers to record, including the accepted one. If the commit is repeated because its answer
+   * was lost, the accepted offer shows that the first commit succeeded.
    */
   readonly offers?: readonly OfferRecord[];
 }

@@ -70,7 +70,8 @@ export async function redeliver(
 }
 
 async function queueAgain(query: Query, deliveryId: string): Promise<void> {
-  // A claim would end a delivery whose attempts or 72 hours are used up. So it gets a new round.
+  // If a round has no attempts or no time left, a claim would end the delivery. So the delivery
+  // gets a new round.
   await query(
     `WITH d AS MATERIALIZED (
        SELECT id, status IN ('pending', 'queued') AND attempt_count < ${webhookAttemptsMax}

@@ -198,7 +198,8 @@ test('a recovery ends when every node has reported and nothing is missing, or by
   const fixture = await createFixture();
   const { store } = fixture;
   const [first, second] = [await fixture.node(), await fixture.node()];
-  // The second node had its first link after the backup.
+  // The restored database knows no link of the second node, which had its first link after the
+  // backup.
   await newLinkEpoch(store, first);
   await begin(fixture);
   const end = (force: boolean) => endRecovery(store, { force }, testAuthor);

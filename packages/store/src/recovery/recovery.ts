@@ -81,8 +81,8 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
 const positionsSkipped = 1_000_000_000;
 
 /**
- * Moves the positions of all polled events behind each position that a tenant may have read before
- * the restore. Otherwise its cursor would skip new events.
+ * Raises the positions of all polled events above each position that a tenant may have read before
+ * the restore. Otherwise the tenant's cursor would skip new events.
  */
 async function passReadPositions(query: Query): Promise<void> {
   await query('UPDATE webhook_endpoints SET last_position = last_position + $1', [

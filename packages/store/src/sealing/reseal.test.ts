@@ -91,7 +91,7 @@ test('an attempt whose delivery was dropped does not stop a rotation', async () 
   const { store, database, tenant } = await createFixture();
   const [deliveryId, tenantId] = [store.newId(), await tenant()];
   const place = responsePlace({ tenantId, deliveryId, round: 1, number: 1 });
-  // `dropExpiredPartitions` drops a month of deliveries before the month of their attempts.
+  // `dropExpiredPartitions` drops the deliveries of a month first, and then their attempts.
   await database.query(
     `INSERT INTO delivery_attempts (delivery_id, round, number, at, response_sealed)
      VALUES ($1, 1, 1, svc_now(), $2)`,

@@ -117,8 +117,8 @@ export async function resealPage(
     text,
     values,
   );
-  // Retention has dropped the delivery of such an attempt, and drops the attempt next. Nobody can
-  // open its value any more.
+  // If retention has dropped the delivery of an attempt, nobody can open the attempt's value any
+  // more. Retention drops the attempt next.
   const hasLostTenant = ({ tenantId }: { tenantId: string | null }) =>
     column.tenant !== undefined && tenantId === null;
   const old = rows.flatMap(({ sealed, ...row }) =>

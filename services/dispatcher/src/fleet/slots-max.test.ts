@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { useDispatching } from '../dispatcher.fixture.ts';
 
-/** A node never has more assignments than slots (CONTRACT 7, "Slots"). */
+/** A node whose slots are all taken gets no further offer. */
 
 const service = await useDispatching();
 

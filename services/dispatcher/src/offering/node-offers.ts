@@ -38,7 +38,8 @@ export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
     await link.greeted;
     if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
     else if (!takesOffers(link)) giveBack(dispatcher, message, 'declined', 'draining');
-    // The registry may have lost a reservation, because Redis was emptied or a commit was slow.
+    // The registry may have lost a reservation, for example because Redis was emptied. So the slots
+    // are counted here, too.
     else if (link.runs.size + link.offers.size >= link.slots)
       giveBack(dispatcher, message, 'declined', 'busy');
     else sendOffer(dispatcher, link, message);

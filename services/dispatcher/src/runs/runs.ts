@@ -213,7 +213,8 @@ export async function onOutcome(
         break;
       case 'repeated':
     }
-    // The accept of a foreign submission may still be committed, and then it needs its slot.
+    // This node may have accepted the submission, and the commit of the accept may be in progress.
+    // The submission then needs its slot.
     if (!isForeign) freeSlot(dispatcher, link, submissionId);
   }
   sendFrame(link, { type: 'ack', submissionId: frame.submissionId });

@@ -8,7 +8,7 @@ const service = await useDispatching();
 test.each([
   ['the node was disabled', (nodeId: string) => disableNode(service.store, nodeId, testAuthor)],
   [
-    'its secret was dropped',
+    "the node's secret was replaced",
     (nodeId: string) => {
       const rotation = { nodeId, secret: 'nsk_second', overlapMs: 0, force: false };
       return rotateNodeSecret(service.store, rotation, testAuthor);
@@ -26,7 +26,7 @@ test.each([
     () => 'opened',
     (error: unknown) => error,
   );
-  // The upgrade was authenticated when it stores its signature.
+  // An upgrade stores its signature after its authentication.
   await waitUntil(async () => {
     const waiting = await database.query(
       `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'

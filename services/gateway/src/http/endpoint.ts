@@ -63,8 +63,8 @@ export interface TenantEndpoint extends Route {
 /** The reply of a handler that places a hold. */
 export type HoldReply =
   /**
-   * `decidedByHold`: true if the statement of a hold has compared the epoch of the credentials, so
-   * that their age does not matter.
+   * `decidedByHold`: true if the SQL of the hold has found that the credentials are current. Their
+   * age then does not matter.
    */
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
   /** The credentials have changed since the gateway read them. Nothing was held. */

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { parse, walk } from '../mutation/generators/syntax.ts';
 
 /**
- * The SQL of the store gets the states of submissions from `transitions` of the domain, and does
- * not repeat them as literals (decision 25).
+ * The SQL of the store gets the states of submissions from the domain, and does not repeat them as
+ * literals (decision 25).
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

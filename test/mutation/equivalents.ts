@@ -71,7 +71,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '5e4ee38913bb',
     file: 'packages/queue/src/fleet-registry.ts',
-    change: 'an answer counts as a reservation if it names a node',
+    change: 'an answer that names a node counts as a reservation, even if it is not `reserved`',
     reason: 'The script names a node only in the answer `reserved`.',
   },
   {

@@ -66,6 +66,7 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 const durationMsMax = 90 * 86_400_000;
+const agoMsMax = 36_525 * 86_400_000;
 
 /**
  * Parses a duration of at most 90 days, such as 90s, 30m, 24h or 7d, into milliseconds. The unit is
@@ -99,7 +100,7 @@ export type AskedTime = Date | { readonly agoMs: number };
  */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);
-  if (agoMs !== undefined) return { agoMs };
+  if (agoMs !== undefined && agoMs <= agoMsMax) return { agoMs };
   const midnight = text.length === '2026-11-21'.length ? `${text}T00:00:00Z` : text;
   const withSeconds = midnight.replace(/(T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/, '$1:00$2');
   if (!isExactTime(withSeconds)) {

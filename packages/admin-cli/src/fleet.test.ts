@@ -1,3 +1,4 @@
+import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
 import {
   bareEnvironment,
   createTestDatabase,
@@ -117,4 +118,18 @@ describe('svc surge', () => {
   test.each(['0.99', '3.000001', 'x'])('refuses to pin it to %s', async (multiplier) => {
     expect((await svc('surge', 'pin', multiplier)).code).toBe(2);
   });
+});
+
+test('a change ends with 0, although REDIS_URL names the Redis of the other environment', async () => {
+  const nodeId = String((await record('node', 'create', '--name', 'loft'))['nodeId']);
+  const plain = connectRedis(redis.redisUrl, 'producer');
+  await waitForRedis(plain, 5_000);
+  await plain.set('svc:environment', 'production');
+  try {
+    expect(await record('node', 'drain', nodeId)).toMatchObject({ draining: true, linked: null });
+    expect(await record('surge', 'pin', '1.5')).toMatchObject({ pinned: 1.5, slots: null });
+  } finally {
+    await plain.del('svc:environment');
+    await closeRedis(plain);
+  }
 });

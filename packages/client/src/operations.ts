@@ -60,7 +60,9 @@ const postedOnce: Shape = { ...posted, isOnce: true };
  */
 const delivered: Shape = { method: 'POST', isOnce: true };
 const patched: Shape = { ...posted, method: 'PATCH' };
-/** A deletion. Its method returns an object with the id, because the answer has no body. */
+/**
+ * A deletion. Its answer has no body, so the function of the client returns an object with the id.
+ */
 const deleted: Shape = { method: 'DELETE' };
 
 const table = {

@@ -64,6 +64,6 @@ test('the jobs of a process fit into its pool', () => {
   const small = { DATABASE_POOL_MAX: 2, DATABASE_BATCH_MAX: 16 };
   expect(faultOf(small, dispatch(32))).toBe('');
   expect(faultOf(small, dispatch(33))).toBe(
-    'DISPATCH_CONCURRENCY is 33, but 2 connections to Postgres with up to 16 calls each are enough for only 32 jobs. Lower DISPATCH_CONCURRENCY, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.',
+    'DISPATCH_CONCURRENCY is 33, but 2 connections to Postgres with up to 16 calls each are enough for only 32. Lower DISPATCH_CONCURRENCY, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.',
   );
 });

@@ -54,7 +54,7 @@ function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
   }
   if (jobs !== undefined && jobs.jobsMax > poolMax * batchMax) {
     faults.push(
-      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections to Postgres with up to ${batchMax} calls each are enough for only ${poolMax * batchMax} jobs. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
+      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections to Postgres with up to ${batchMax} calls each are enough for only ${poolMax * batchMax}. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
     );
   }
   return faults;

@@ -94,8 +94,8 @@ export class Schedule {
   }
 
   /**
-   * The number of attempts that are being sent or recorded, and of those that unfinished claims may
-   * still return.
+   * The number of attempts in flight: those that are being sent or recorded, plus the most that
+   * unfinished claims may still return.
    */
   get inFlight(): number {
     return this.#inFlight;

@@ -59,7 +59,7 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
     20_000,
     async () => hole.open() >= 300,
   );
-  for (const _ of [1, 2, 3]) await measure(`with ${deadTenants} more tenants like A`);
+  for (const _ of [1, 2, 3]) await measure(`with ${deadTenants} more endpoints that never answer`);
   const [webhooks] = (await readQueueStatus(world.redis, 'svc')).filter(
     ({ queue }) => queue === 'webhook.v1',
   );

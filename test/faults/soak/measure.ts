@@ -13,7 +13,7 @@ export async function measure(world: World): Promise<Figure[]> {
   for (const { process } of [...world.services, ...world.nodes]) {
     const bytes = await collectedBytes(world.dir, process.name, process.pid());
     figures.push({
-      name: `live heap of ${process.name}`,
+      name: `memory of live objects of ${process.name}`,
       unit: 'MiB',
       value: bytes / kibPerMib ** 2,
     });

@@ -98,14 +98,14 @@ async function drain(context: Context, id: string, options: CommandOptions): Pro
   const drained = await drainNode(context.store, id, context.by);
   if (drained === null) throw unknownNode();
   await notify(context, id);
-  await showNode(context, id, options);
+  await showNode(context, id, options, { isChanged: true });
 }
 
 async function enable(context: Context, id: string, options: CommandOptions): Promise<void> {
   const enabled = await enableNode(context.store, id, context.by);
   if (enabled === null) throw unknownNode();
   await notify(context, id);
-  await showNode(context, id, options);
+  await showNode(context, id, options, { isChanged: true });
 }
 
 async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
@@ -113,7 +113,7 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
   const updated = await setSlotsMax(context.store, { nodeId: id, slotsMax }, context.by);
   if (updated === null) throw unknownNode();
   await notify(context, id);
-  await showNode(context, id, options);
+  await showNode(context, id, options, { isChanged: true });
 }
 
 async function disable(context: Context, id: string, options: CommandOptions): Promise<void> {
@@ -122,7 +122,7 @@ async function disable(context: Context, id: string, options: CommandOptions): P
   const disabled = await disableNode(context.store, id, context.by);
   if (disabled === null) throw unknownNode();
   await notify(context, id, disabled.lostSubmissionIds);
-  await showNode(context, id, options);
+  await showNode(context, id, options, { isChanged: true });
 }
 
 async function rotate(context: Context, nodeId: string, options: RotateOptions): Promise<void> {

@@ -45,10 +45,14 @@ export async function showNode(
   context: Context,
   nodeId: string,
   options: CommandOptions,
+  { isChanged = false }: { readonly isChanged?: boolean } = {},
 ): Promise<void> {
   const node = await findNode(context.store, nodeId);
   if (node === null) throw unknownNode();
-  const links = await linksOf(context, [nodeId]);
+  const links = await linksOf(context, [nodeId]).catch((error: unknown) => {
+    if (isChanged) return null;
+    throw error;
+  });
   const assignments = await assignmentsOf(context.store, nodeId);
   const running = assignments.map(({ submissionId, state }) => ({
     submissionId: toWireId('sub', submissionId),

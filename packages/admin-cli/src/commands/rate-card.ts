@@ -113,7 +113,10 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
   const card = inheritTypicalUsage(readCard(file), before);
   const difference = cardDifference(before, card);
   const whose = options.tenant === undefined ? null : toWireId('tnt', options.tenant);
-  if (difference.length === 0) {
+  const isOwn =
+    options.tenant === undefined ||
+    (await listRateCards(context.store, options.tenant, 1)).length > 0;
+  if (difference.length === 0 && isOwn) {
     if (options.json === true) {
       return printJson({ version: before.version, tenantId: whose, changes: [] });
     }

@@ -43,15 +43,20 @@ async function pin(
   options: CommandOptions,
 ): Promise<void> {
   await pinSurge(context.store, micros, context.by);
-  await show(context, options);
+  await show(context, options, { isChanged: true });
 }
 
-async function show(context: Context, options: CommandOptions): Promise<void> {
+async function show(
+  context: Context,
+  options: CommandOptions,
+  { isChanged = false }: { readonly isChanged?: boolean } = {},
+): Promise<void> {
   const pinned = await readSurgePin(context.store);
-  printRecord(
-    { pinned: pinned === null ? null : creditsToNumber(pinned), ...(await readFleet(context)) },
-    options,
-  );
+  const fleet = await readFleet(context).catch((error: unknown) => {
+    if (isChanged) return { surgeMultiplier: null, slots: null, busy: null };
+    throw error;
+  });
+  printRecord({ pinned: pinned === null ? null : creditsToNumber(pinned), ...fleet }, options);
 }
 
 /**

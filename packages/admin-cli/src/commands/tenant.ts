@@ -94,7 +94,9 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
   const grantMicros = options.grant ?? (sandbox ? signupGrantDefaultMicros : 0n);
   await createTenant(store, tenant, grantMicros, by);
   const { hmacSecret, webhookSecret } = tenant;
-  printRecord({ ...(await showTenant(context, id)), hmacSecret, webhookSecret }, options);
+  // The secrets are shown even if the tenant cannot be read again: nothing else shows them.
+  const shown = await showTenant(context, id).catch(() => ({ tenantId: toWireId('tnt', id) }));
+  printRecord({ ...shown, hmacSecret, webhookSecret }, options);
 }
 
 async function list({ store }: Context, options: ListOptions): Promise<void> {

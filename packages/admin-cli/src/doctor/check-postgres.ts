@@ -51,7 +51,7 @@ function durability({ database: { settings } }: Deployment): Finding {
     return fault(
       'durability',
       `without ${off.join(' and ')}, a crash of the machine may destroy the ledger`,
-      'Switch on fsync and full_page_writes in postgresql.conf, and restart Postgres.',
+      'Switch on fsync and full_page_writes in postgresql.conf, and reload Postgres.',
     );
   }
   if (settings['data_checksums'] === 'off') {

@@ -87,7 +87,11 @@ export function withFaults(
 ): AuditState {
   const byKey = new Map(state.faults.map((fault) => [`${fault.by} ${keyOf(fault)}`, fault]));
   for (const fault of found) byKey.set(`${by} ${keyOf(fault)}`, { ...fault, by, pass });
-  return { ...state, faults: [...byKey.values()].slice(0, faultsMax) };
+  // A full list loses first the faults that the end of this pass removes unless it finds them
+  // again.
+  const isEarlier = (fault: FoundFault) => Number(fault.by === by && fault.pass < pass);
+  const faults = [...byKey.values()].toSorted((one, other) => isEarlier(one) - isEarlier(other));
+  return { ...state, faults: faults.slice(0, faultsMax) };
 }
 
 export function withoutEarlier(state: AuditState, by: AuditPass, pass: number): AuditState {

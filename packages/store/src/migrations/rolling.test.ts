@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { lockTables, waitUntil } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { createTestDatabase, lockTables, waitUntil } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { assertReady } from '../schema/environment.ts';
 import { migrate, planMigrations } from '../schema/migrate.ts';
 import { createFixture } from '../store.fixture.ts';
@@ -174,4 +174,19 @@ test('a backfill continues after a kill -9 where its last batch ended, and visit
     await database.query('SELECT visits, count(*)::int AS rows FROM filled GROUP BY 1'),
   ).toEqual([{ visits: 1, rows: 400 }]);
   expect(await progress()).toBe(400);
+});
+
+test('a stopped first migration continues to the end, also over a raise of the schema floor', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.close());
+  await database.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  const directory = laterBuild({
+    // This migration fails until the schema `go_on` exists.
+    [expand]: `SELECT 1 / count(*) FROM pg_namespace WHERE nspname = 'go_on';`,
+    [contract]: floor(contract, expand),
+  });
+  const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
+  await expect(migrated()).rejects.toThrow('failed and was rolled back');
+  await database.query('CREATE SCHEMA go_on');
+  expect(await migrated()).toMatchObject({ kind: 'migrated', waiting: [] });
 });

@@ -1,4 +1,4 @@
-import { creditsToNumber, type SubmissionState } from '@svc/domain';
+import { formatCredits, type SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
 
@@ -74,7 +74,8 @@ export async function readServiceFigures(store: Store): Promise<ServiceFigures> 
       const row = rows.find((one) => one.state === state);
       return { state, count: row?.count ?? 0, oldestAgeSeconds: row?.age ?? 0 };
     }),
-    heldCredits: creditsToNumber(rows.reduce((sum, { held }) => sum + held, 0n)),
+    // All accounts together may hold more than the largest amount on the wire.
+    heldCredits: Number(formatCredits(rows.reduce((sum, { held }) => sum + held, 0n))),
     deliveriesDue: due?.count ?? 0,
     oldestDueAgeSeconds: due?.age ?? 0,
     nodes: nodes ?? { seen: 0, draining: 0, disabled: 0, quarantined: 0 },

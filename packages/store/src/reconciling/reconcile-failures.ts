@@ -89,8 +89,8 @@ export async function clearReconcileFailures(
 }
 
 /**
- * SQL that is true if the subject of the row `f` may need work. With literals instead of $1 and $2,
- * the planner might not use the primary keys.
+ * SQL that is true if the subject of the row `f` may need work. The states are parameters: with
+ * literals, the planner might not use the primary keys of the tables.
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id

@@ -86,7 +86,7 @@ export async function migrate(
     // privileges or the rate card.
     if (newer.length > 0)
       return { kind: 'migrated', applied: [], waiting: [], newer, isResealDue: false };
-    const raisesFloor = options.raisesFloor === true || record.applied.length === 0;
+    const raisesFloor = options.raisesFloor === true || !(await hasBeenUsed(client));
     const pending = known.filter(({ name }) => status.pending.includes(name));
     const waitingFrom = raisesFloor ? -1 : pending.findIndex(raisesFloorItself);
     const applicable = waitingFrom === -1 ? pending : pending.slice(0, waitingFrom);
@@ -198,6 +198,16 @@ async function writeDefaultRateCard(client: Client): Promise<void> {
      WHERE NOT EXISTS (SELECT 1 FROM rate_cards WHERE tenant_id IS NULL)`,
     [JSON.stringify(defaultRateCardJson)],
   );
+}
+
+/** True if a service or `svc` has used the database: the first one writes the environment row. */
+async function hasBeenUsed(client: Client): Promise<boolean> {
+  try {
+    return (await client.query('SELECT 1 FROM environment')).rows.length > 0;
+  } catch (error) {
+    if (sqlState(error) === undefinedTable) return false;
+    throw error;
+  }
 }
 
 async function isResealDue(client: Client): Promise<boolean> {

@@ -131,8 +131,20 @@ test('production refuses a superuser and an owner of tables, and a sandbox accep
     'owns tables',
     'may change the ledger or the audit log',
   ]);
+  const boss = `boss_${database.databaseUrl.slice(-12)}`;
+  await database.query(`CREATE ROLE ${boss} SUPERUSER NOLOGIN`);
+  await database.query(`GRANT ${boss} TO ${role}`);
+  expect(await excessPrivileges(owner)).toContain('may become a superuser');
   await database.query(`ALTER TABLE ledger_entries OWNER TO postgres; DROP OWNED BY ${role}`);
   await database.query(`DROP ROLE ${role}`);
+  await database.query(`DROP ROLE ${boss}`);
+});
+
+test('production refuses a role that may change one column of the ledger', async () => {
+  const { store, database } = await createFixture();
+  const role = new URL(database.databaseUrl).username;
+  await database.query(`GRANT UPDATE (amount_micros) ON ledger_entries TO "${role}"`);
+  expect(await excessPrivileges(store)).toEqual(['may change the ledger or the audit log']);
 });
 
 test('an installation with one role gets the second by migrating, with the password of its URL', async () => {

@@ -241,7 +241,12 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
   const [row] = await store.query<{ excess: string[] }>(
     `SELECT array_remove(ARRAY[
        CASE WHEN r.rolsuper THEN 'is a superuser' END,
-       CASE WHEN r.rolcreaterole AND NOT r.rolsuper THEN 'may create roles' END,
+       CASE WHEN NOT r.rolsuper AND EXISTS (
+         SELECT FROM pg_roles o WHERE o.rolsuper AND pg_has_role(o.oid, 'MEMBER')
+       ) THEN 'may become a superuser' END,
+       CASE WHEN NOT r.rolsuper AND EXISTS (
+         SELECT FROM pg_roles o WHERE o.rolcreaterole AND NOT o.rolsuper AND pg_has_role(o.oid, 'MEMBER')
+       ) THEN 'may create roles' END,
        CASE WHEN NOT r.rolsuper AND EXISTS (
          SELECT FROM pg_class c
          WHERE c.relnamespace = current_schema()::regnamespace AND pg_has_role(c.relowner, 'MEMBER')
@@ -253,6 +258,7 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
        CASE WHEN NOT r.rolsuper AND EXISTS (
          SELECT FROM unnest($1::text[]) AS t (name)
          WHERE has_table_privilege(t.name, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
+           OR has_any_column_privilege(t.name, 'UPDATE')
        ) THEN 'may change the ledger or the audit log' END
      ]::text[], NULL) AS excess
      FROM pg_roles r WHERE r.rolname = current_user`,

@@ -21,7 +21,8 @@ function refusalIn(answer: Answer): Refusal | undefined {
   const json = jsonOf(answer);
   const errors = memberOf(json, 'errors');
   if (Array.isArray(errors) && errors.length > 0) {
-    return mentionsCaptcha(errors) ? { kind: 'captcha' } : { kind: 'rejected' };
+    // An error of the server, such as a time-out, does not prove a refusal.
+    if (mentionsCaptcha(errors)) return { kind: 'captcha' };
   }
   const result = resultOf(answer);
   const block = memberOf(result, 'messages', 'blockMessageForCandidateHtml');

@@ -23,7 +23,8 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
  * (CONTRACT 10, "At most once").
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
-  const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);
+  const long = form.values.filter(({ length }) => length >= textLengthMin);
+  const needles = [...new Set(long.flatMap(spellings))];
   const isFilled = (text: string): boolean => needles.some((needle) => text.includes(needle));
   return (request) => {
     if (isFormsAction(form, request)) return true;

@@ -50,6 +50,10 @@ export function verdictOn(
   }
 }
 
+export function isSafe(method: string): boolean {
+  return safeMethods.includes(method);
+}
+
 export type AnswerKind =
   /** A redirect that does not send the application again. */
   | 'follow'

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import type { EgressProxy } from '../egress/proxy.ts';
 import type { CdpSession } from './cdp-session.ts';
-import { answerKind, type FencePhase, verdictOn } from './gate.ts';
+import { answerKind, type FencePhase, isSafe, verdictOn } from './gate.ts';
 import { InFlight } from './in-flight.ts';
 import {
   fieldsOf,
@@ -130,7 +130,11 @@ class Fence implements SubmitFence {
     // session, so the fence lets it through in the second session.
     if (isSubmission && !paused.isRedirect) return this.#resume(session, paused);
     const { method } = paused.request;
-    const verdict = verdictOn(this.#phase, { method, isMatch: this.#isMatch(paused.request) });
+    // The GET after the redirect of a POST does not send the application again, even if its address
+    // has a filled value.
+    const isFollowed = isSubmission && !isSafe(this.#submission?.request.method ?? 'GET');
+    const isMatch = !isFollowed && this.#isMatch(paused.request);
+    const verdict = verdictOn(this.#phase, { method, isMatch });
     switch (verdict) {
       case 'continue':
         return this.#resume(session, paused, isSubmission);
@@ -222,6 +226,8 @@ class Fence implements SubmitFence {
     }
     const isWhole = this.#isWhole(paused.networkId);
     this.#resume(session, paused);
+    // After a redirect, the error of the next page is not the answer to the application.
+    if (status >= 400 && this.#firstAnswer !== undefined) return this.stop();
     if (await isWhole) this.#settle({ kind: 'answered', status, url, bodyText });
     else this.stop();
   }

@@ -19,8 +19,11 @@ export interface PausedAnswer {
   readonly location: string | undefined;
 }
 
-/** The most characters of a request body that are searched for the values of the form. */
-const bodyTextLengthMax = 256 * 1024;
+/**
+ * The most characters of a request body that are searched for the values of the form. Two files of
+ * 25 MiB each are 67 MiB in base64.
+ */
+const bodyTextLengthMax = 96 * 1024 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -33,6 +33,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
   const inFlight = trackRequests(application.page);
   const status = await open(application);
   const filledKeys = new Set<string>();
+  const texts = new Set<string>();
   let left = 0;
   for (let step = 1; step <= stepsMax; step += 1) {
     const target = await withinStep(application, async () => {
@@ -43,12 +44,15 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
     const filled = await withinStep(application, () =>
       fillStep(application, inFlight, target, step),
     );
-    for (const { field } of filled.fills) filledKeys.add(`${step} ${field.key}`);
+    for (const { field, value } of filled.fills) {
+      filledKeys.add(`${step} ${field.key}`);
+      if (value.kind === 'text') texts.add(value.text);
+    }
     left += filled.left.length;
     const controls = await controlsOf(target);
     if (controls.submit !== undefined) {
       const { adapter } = target;
-      const confirmation = await submitForm(application, target, filled);
+      const confirmation = await submitForm(application, target, filled, [...texts]);
       const durationMs = Math.round(performance.now() - startedMs);
       const details = { fieldsFilled: filledKeys.size, fieldsLeft: left, steps: step, durationMs };
       return { ...confirmation, details: { adapter: adapter.name, ...details } };

@@ -19,7 +19,7 @@ import {
   readPage,
   waitForQuiet,
 } from '../page/index.ts';
-import { refusedMessage } from '../planner/index.ts';
+import { type Fill, refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './application.ts';
 
 /**
@@ -37,6 +37,8 @@ const quietMs = 100;
  */
 const waitMsMax = 60_000;
 const heartbeatMs = 1_000;
+/** The longest wait for the number and the address of a confirmation. */
+const confirmationMsMax = 5_000;
 const clickMsMax = 5_000;
 const attemptsMax = 3;
 
@@ -55,11 +57,14 @@ export async function submitForm(
   application: Application,
   target: FormTarget,
   { form, fills }: Filled,
+  /** The text values of all steps: the last step may have none. */
+  values: readonly string[],
 ): Promise<Confirmation> {
   const { fence, meter, log } = application;
   await refuseChallenge(application);
   const { control, canClick } = await submitControl(target);
-  const values = fills.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
+  await refuseChange(target, form, fills);
+  const before = await readPage(application.page, target.adapter, watchedOf(target));
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
   const heartbeat = beat(() => meter.advance());
   const ended = new AbortController();
@@ -73,7 +78,7 @@ export async function submitForm(
     switch (sent.kind) {
       case 'answered':
         return await Promise.race([
-          confirmationOf(application, target, form, sent),
+          confirmationOf(application, target, form, before, sent),
           notConfirmedAfter(proofMsMax * 2, ended.signal),
         ]);
       case 'unanswered':
@@ -122,6 +127,23 @@ async function submitControl(target: FormTarget): Promise<SubmitControl> {
   throw new JobFailed('form_unsupported', 'The submit button is missing or keeps disappearing.');
 }
 
+function stateIn(form: ReadForm | undefined, key: string): string | undefined {
+  return JSON.stringify(form?.report(key)?.state);
+}
+
+/** Throws `JobFailed` if a field no longer has the value that the node has filled in. */
+async function refuseChange(
+  target: FormTarget,
+  form: ReadForm,
+  fills: readonly Fill[],
+): Promise<void> {
+  const now = await readForm(target);
+  const isSame = fills.every(({ field: { key } }) => stateIn(now, key) === stateIn(form, key));
+  await now?.dispose().catch(() => {});
+  if (isSame) return;
+  throw new JobFailed('form_unsupported', 'The page changed a field after the node filled it in.');
+}
+
 function beat(advance: () => void): () => void {
   const startedMs = performance.now();
   const timer = setInterval(() => {
@@ -144,17 +166,22 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
   return new JobFailed('node_error', 'The page did not send the application.');
 }
 
+function watchedOf({ adapter }: FormTarget): readonly string[] {
+  return [adapter.success.shown, adapter.refusalShown].filter((one) => one !== undefined);
+}
+
 /** Judges the answer first without the page, because a page that has crashed cannot be read. */
 async function confirmationOf(
   application: Application,
   target: FormTarget,
   form: ReadForm,
+  before: PageFacts,
   answer: Answer,
 ): Promise<Confirmation> {
   const { page, signal, log } = application;
   const { adapter } = target;
-  const watched = [adapter.success.shown, adapter.refusalShown].filter((one) => one !== undefined);
-  const known = { adapter, answer, sent: form.fields };
+  const watched = watchedOf(target);
+  const known = { adapter, answer, sent: form.fields, before };
   const byAnswer = judge({ ...known, page: emptyPage, now: undefined, isSettled: false });
   const startedMs = performance.now();
   for (let proof = byAnswer; ;) {
@@ -196,9 +223,13 @@ async function confirmationOn(
   nextUrl: string | undefined,
   watched: readonly string[],
 ): Promise<Confirmation> {
-  try {
+  const read = async (): Promise<Confirmation> => {
     await waitForQuiet(page.mainFrame(), quietMs, settledMs);
     return confirmationIn(await readPage(page, target.adapter, watched), target, nextUrl);
+  };
+  try {
+    // A call to a page that hangs never returns.
+    return await Promise.race([read(), sleep(confirmationMsMax, {}, { ref: false })]);
   } catch {
     // The application is accepted, so it does not matter that the page cannot be read.
     return {};

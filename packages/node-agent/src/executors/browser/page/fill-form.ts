@@ -40,6 +40,8 @@ interface Progress {
   readonly attempts: Map<string, number>;
   /** The keys of the fields that cannot be filled in. These fields are not tried again. */
   readonly skipped: Set<string>;
+  /** The states of the fields before the first attempt, as JSON. */
+  readonly initial: Map<string, string>;
 }
 
 /**
@@ -47,7 +49,11 @@ interface Progress {
  * cannot be filled in.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
-  const progress: Progress = { attempts: new Map(), skipped: new Set() };
+  const progress: Progress = {
+    attempts: new Map(),
+    skipped: new Set(),
+    initial: new Map(),
+  };
   for (let round = 0; round < roundsMax; round += 1) {
     options.signal.throwIfAborted();
     await waitForQuiet(target.frame, quietMs, quietMsMax);
@@ -120,7 +126,7 @@ async function fillAll(
   target: FormTarget,
   form: ReadForm,
   due: readonly Fill[],
-  { attempts, skipped }: Progress,
+  { attempts, skipped, initial }: Progress,
   options: FillOptions,
 ): Promise<FillResult | undefined> {
   for (const fill of due) {
@@ -129,13 +135,15 @@ async function fillAll(
     if (earlier >= attemptsMax) {
       return { kind: 'invalid_payload', message: refusedMessage([label]) };
     }
+    if (!initial.has(key)) initial.set(key, JSON.stringify(form.report(key)?.state));
     const filled = await tryToFill(form, fill, options);
     if (filled === 'gone') return undefined;
     attempts.set(key, earlier + 1);
     if (filled !== 'filled') {
       skipped.add(key);
       // An optional field may stay empty. But a form with only a part of an answer is not sent.
-      if (filled === 'part') return { kind: 'invalid_payload', message: refusedMessage([label]) };
+      const isPart = filled === 'part' || (await holdsOther(target, key, initial.get(key)));
+      if (isPart) return { kind: 'invalid_payload', message: refusedMessage([label]) };
       if (!isRequired) continue;
       return filled === 'no_option'
         ? { kind: 'invalid_payload', message: missingMessage([fill.field]) }
@@ -163,6 +171,19 @@ async function tryToFill(
     options.signal.throwIfAborted();
     return isGone(error) || !(await isInPage(form, fill)) ? 'gone' : 'not_operable';
   }
+}
+
+/** True if the field has options chosen that were not chosen before the first attempt. */
+async function holdsOther(
+  target: FormTarget,
+  key: string,
+  initial: string | undefined,
+): Promise<boolean> {
+  const form = await readOrGone(target);
+  if (form === undefined || form === 'gone') return false;
+  const state = form.report(key)?.state;
+  await form.dispose().catch(() => {});
+  return state?.kind === 'chosen' && state.labels.length > 0 && JSON.stringify(state) !== initial;
 }
 
 async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {

@@ -45,6 +45,7 @@ function evidence(
       ...answer,
     },
     page: { ...empty, ...facts },
+    before: empty,
     sent: form,
     now: form,
     isSettled: true,
@@ -229,4 +230,13 @@ test.each([
   ['Application received', undefined],
 ])('%s has the number %s', (sentence, id) => {
   expect(confirmationIdIn([sentence])).toBe(id);
+});
+
+test('an internal error of Ashby is no refusal', () => {
+  const errors = [
+    { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+  ];
+  expect(judge(evidence(ashby, { bodyText: json({ errors, data: null }) }))).toEqual({
+    kind: 'open',
+  });
 });

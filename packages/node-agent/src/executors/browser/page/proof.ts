@@ -14,6 +14,8 @@ export interface Evidence {
   readonly adapter: Adapter;
   readonly answer: Answer;
   readonly page: PageFacts;
+  /** The page just before the activation. Text that it showed then is no sign of the answer. */
+  readonly before: PageFacts;
   readonly sent: readonly FieldReport[];
   /** The form that the page shows now. Undefined if it shows none or was not read. */
   readonly now: readonly FieldReport[] | undefined;
@@ -33,7 +35,8 @@ const captchaText =
  * Decides from the answer and the page whether the site has accepted or refused the application
  * (CONTRACT 10, "At most once"). Without a proof, returns `open`.
  */
-export function judge(evidence: Evidence): Proof {
+export function judge(all: Evidence): Proof {
+  const evidence = { ...all, page: newOn(all.page, all.before) };
   const { adapter, answer } = evidence;
   const refusal = adapter.refusalIn(answer);
   if (refusal !== undefined) {
@@ -45,6 +48,15 @@ export function judge(evidence: Evidence): Proof {
   if (answer.status >= 500) return { kind: 'open' };
   if (answer.status < 400 && isAccepted(evidence)) return { kind: 'accepted' };
   return refusalOnPage(evidence);
+}
+
+function newOn(page: PageFacts, before: PageFacts): PageFacts {
+  return {
+    ...page,
+    shown: new Set([...page.shown].filter((selector) => !before.shown.has(selector))),
+    sentences: page.sentences.filter((text) => !before.sentences.includes(text)),
+    alerts: page.alerts.filter((text) => !before.alerts.includes(text)),
+  };
 }
 
 function isAccepted({ adapter: { success }, answer, page, now }: Evidence): boolean {
@@ -60,7 +72,8 @@ function isAccepted({ adapter: { success }, answer, page, now }: Evidence): bool
 
 function refusalOnPage(evidence: Evidence): Proof {
   const { adapter, answer, page, now, isSettled } = evidence;
-  const isRefused = answer.status >= 400;
+  // A 408 does not prove a refusal (`refusalByStatus`).
+  const isRefused = answer.status >= 400 && answer.status !== 408;
   if (page.challenge !== 'none' || says(page.alerts, adapter.captchaSentences ?? [])) {
     return { kind: 'refused', refusal: { kind: 'captcha' } };
   }
@@ -82,7 +95,12 @@ function refusalOnPage(evidence: Evidence): Proof {
 }
 
 function messageLabels({ now, page, sent }: Evidence): string[] {
-  const marked = (now ?? []).filter(({ hasMessage, isMarked }) => hasMessage || isMarked);
+  const wasMarked = new Set(
+    sent.filter(({ hasMessage, isMarked }) => hasMessage || isMarked).map(({ field }) => field.key),
+  );
+  const marked = (now ?? []).filter(
+    ({ field, hasMessage, isMarked }) => (hasMessage || isMarked) && !wasMarked.has(field.key),
+  );
   const labels = marked.map(({ field }) => field.label);
   return labels.length > 0 ? labels : labelsNamed(page.alerts, sent);
 }

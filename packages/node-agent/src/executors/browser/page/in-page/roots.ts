@@ -35,7 +35,21 @@ export function looksLikeApplication(form: HTMLElement): boolean {
     'input:not([type="hidden"], [type="submit"], [type="button"], [type="search"], [type="image"], [type="reset"]), select, textarea, [role="combobox"], [contenteditable="true"]',
   ).filter((control) => isVisible(control) || control.matches('[type="file"]'));
   const hasUpload = questions.some((control) => control.matches('[type="file"]'));
-  return questions.length >= 3 || (hasUpload && questions.length >= 1);
+  if (hasUpload) return questions.length >= 1;
+  return questions.length >= 3 && !hasOtherPurpose(form);
+}
+
+/** True if the buttons of the form subscribe to something, sign in or search, and none applies. */
+export function hasOtherPurpose(form: HTMLElement): boolean {
+  const captions = allBelow(form, 'button, input[type="submit"], input[type="button"]')
+    .filter(isVisible)
+    .map(captionOf);
+  if (captions.some((caption) => isSubmitCaption(caption) || isNextCaption(caption))) return false;
+  return captions.some((caption) =>
+    /\b(?:subscribe|sign up|register|newsletter|alerts?|notify|log in|sign in|search|find)\b/u.test(
+      caption,
+    ),
+  );
 }
 
 /** The text of a button, or else its `aria-label`, in lower case without punctuation. */

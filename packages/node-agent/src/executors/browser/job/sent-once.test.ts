@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { form, host, run, startSite } from './site.fixture.ts';
+
+/** An application is sent at most once, with the values of the profile (CONTRACT 10). */
+
+const resume = { name: 'cv.pdf', contentType: 'application/pdf', base64: 'YQ==' };
+
+test('the last step has no text, and the page repeats the request', async () => {
+  const page = `<!doctype html><title>apply</title><form>
+    <div id="one"><label>Full name <input name="n" required></label><label>Email <input name="m" required></label><label>Note <input name="o"></label><button type="button">Next</button></div>
+    <div id="two" hidden><label>Resume <input type="file" name="f" required></label><button type="submit">Submit application</button></div></form><script>
+    const form = document.querySelector('form');
+    document.querySelector('button').onclick = () => { one.hidden = true; two.hidden = false; };
+    const send = () => fetch('/api/candidates', { method: 'POST', body: new FormData(form) });
+    form.onsubmit = async (event) => {
+      event.preventDefault();
+      let answer = await send();
+      if (!answer.ok) answer = await send();
+      document.body.innerHTML = '<h1>Thank you for applying</h1>';
+    };</script>`;
+  const site = await startSite('', page, (_request, response, posts) => {
+    response.statusCode = posts === 1 ? 503 : 200;
+    response.end('{}');
+  });
+  await run(site, { profile: { files: { resume } } });
+  expect(site.posts).toHaveLength(1);
+});
+
+test('a long body with the values at its end is sent once', async () => {
+  const page = form.replace(
+    '</form>',
+    `<label>Resume <input type="file" name="f" required></label></form><script>
+    document.querySelector('form').onsubmit = async (event) => {
+      event.preventDefault();
+      const value = (name) => document.querySelector('[name=' + name + ']').value;
+      const file = document.querySelector('[name=f]').files[0];
+      const resume = await new Promise((resolve) => { const reader = new FileReader(); reader.onload = () => resolve(reader.result); reader.readAsDataURL(file); });
+      const send = () => fetch('/api/candidates', { method: 'POST', body: JSON.stringify({ resume, name: value('n'), email: value('m') }) });
+      let answer = await send();
+      if (!answer.ok) answer = await send();
+      document.body.innerHTML = '<h1>Thank you for applying</h1>';
+    };</script>`,
+  );
+  const big = Buffer.alloc(300_000, 'a');
+  const sha256 = createHash('sha256').update(big).digest('hex');
+  const site = await startSite('', page, (request, response, posts) => {
+    if (request.method === 'GET') return void response.end(big);
+    response.statusCode = posts === 1 ? 503 : 200;
+    response.end('{}');
+  });
+  await run(site, {
+    profile: {
+      files: {
+        resume: {
+          name: 'cv.pdf',
+          contentType: 'application/pdf',
+          url: `http://${host}/cv.pdf`,
+          sha256,
+        },
+      },
+    },
+  });
+  expect(site.posts).toHaveLength(1);
+});
+
+test('a page that changes a value after the check is not sent', async () => {
+  const page = form.replace(
+    '</form>',
+    `<input type="hidden" name="cf-turnstile-response"></form><script>
+    const field = document.querySelector('form');
+    let isChanged = false;
+    field.addEventListener('input', () => {
+      if (isChanged) return;
+      isChanged = true;
+      const captcha = document.createElement('iframe');
+      captcha.src = '/cdn-cgi/challenge-platform/turnstile';
+      captcha.style.cssText = 'width:300px;height:65px';
+      document.body.append(captcha);
+      setTimeout(() => { document.querySelector('[name=n]').value = 'Byron, Ada'; }, 1_500);
+      setTimeout(() => { document.querySelector('[name=cf-turnstile-response]').value = 'token'; }, 2_000);
+    });</script>`,
+  );
+  const site = await startSite('<h1>Thank you for applying</h1>', page, (request, response) => {
+    response.end(request.method === 'POST' ? '<h1>Thank you for applying</h1>' : 'captcha');
+  });
+  await run(site);
+  expect(site.posts.join('')).not.toContain('Byron%2C+Ada');
+});
+
+test('the form for job alerts is not the application', async () => {
+  const page = `<!doctype html><title>Welder</title><h1>Welder</h1><a href="/form">Apply now</a>
+    <form method="post" action="/alerts"><h2>Get job alerts</h2><label>First name <input name="f"></label><label>Last name <input name="l"></label><label>Email <input name="e" type="email"></label><button>Subscribe</button></form>`;
+  const paths: string[] = [];
+  const site = await startSite('', page, (request, response) => {
+    if (request.method === 'POST') paths.push(request.url ?? '');
+    response.end(request.method === 'POST' ? '<h1>Thank you for applying</h1>' : form);
+  });
+  await run(site);
+  expect(paths).toEqual(['/apply']);
+});
+
+test('a redirect whose query has a value', async () => {
+  const site = await startSite('', form, (request, response) => {
+    if (request.method === 'POST')
+      response.writeHead(303, { location: '/thanks?email=ada%40mail.example' }).end();
+    else response.end('<h1>Thank you for applying</h1>');
+  });
+  const { error } = await run(site);
+  expect(error).toBeUndefined();
+});

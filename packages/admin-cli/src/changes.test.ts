@@ -50,7 +50,7 @@ test('a card that equals the default card can be put in force for one tenant', a
 });
 
 test('the secrets of a new tenant are shown, even if the tenant cannot be read again', async () => {
-  // The commit of the tenant takes away a table that only later reads need.
+  // Creating a tenant also renames a table that only later reads need.
   await database.query(`CREATE FUNCTION hide() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
     $$ BEGIN ALTER TABLE public.webhook_caps RENAME TO away; RETURN NULL; END $$`);
   await database.query(

@@ -195,7 +195,7 @@ export function unseal(
     return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
   } catch {
     throw new SealError(
-      'A sealed value cannot be decrypted. Either SVC_MASTER_KEY lists another key with the id of its key, or the value was altered or copied from another place.',
+      'A sealed value cannot be decrypted. Either SVC_MASTER_KEY has a different key under the id of the key that sealed the value, or the value was altered or copied from another place.',
     );
   }
 }

@@ -87,8 +87,8 @@ export function withFaults(
 ): AuditState {
   const byKey = new Map(state.faults.map((fault) => [`${fault.by} ${keyOf(fault)}`, fault]));
   for (const fault of found) byKey.set(`${by} ${keyOf(fault)}`, { ...fault, by, pass });
-  // A full list loses first the faults that the end of this pass removes unless it finds them
-  // again.
+  // Faults that only an earlier pass of this kind found are dropped first. The end of this pass
+  // would remove them anyway, unless the pass finds them again.
   const isEarlier = (fault: FoundFault) => Number(fault.by === by && fault.pass < pass);
   const faults = [...byKey.values()].toSorted((one, other) => isEarlier(one) - isEarlier(other));
   return { ...state, faults: faults.slice(0, faultsMax) };

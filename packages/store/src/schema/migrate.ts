@@ -200,7 +200,10 @@ async function writeDefaultRateCard(client: Client): Promise<void> {
   );
 }
 
-/** True if a service or `svc` has used the database: the first one writes the environment row. */
+/**
+ * True if a service or `svc` has used the database. Whichever uses it first writes the environment
+ * row.
+ */
 async function hasBeenUsed(client: Client): Promise<boolean> {
   try {
     return (await client.query('SELECT 1 FROM environment')).rows.length > 0;

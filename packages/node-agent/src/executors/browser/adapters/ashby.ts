@@ -21,7 +21,7 @@ function refusalIn(answer: Answer): Refusal | undefined {
   const json = jsonOf(answer);
   const errors = memberOf(json, 'errors');
   if (Array.isArray(errors) && errors.length > 0) {
-    // An error of the server, such as a time-out, does not prove a refusal.
+    // Only an error about a captcha proves a refusal.
     if (mentionsCaptcha(errors)) return { kind: 'captcha' };
   }
   const result = resultOf(answer);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { form, run, startSite } from './site.fixture.ts';
 
-/** Only a proof is a confirmation or a refusal (CONTRACT 10, "At most once"). */
+/** An application counts as accepted or refused only with a proof (CONTRACT 10, "At most once"). */
 
 const greenhousePage = `<!doctype html><title>Welder</title><h1>Welder</h1><p>Resumes from agencies are not accepted.</p>
   <form id="application-form"><div class="field-wrapper"><label for="first_name">First Name</label><input id="first_name" required></div>

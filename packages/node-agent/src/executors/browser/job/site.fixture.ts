@@ -19,7 +19,10 @@ export interface Site {
   readonly hostMap: ReadonlyMap<string, { address: string; port: number }>;
 }
 
-/** Answers a request other than a GET of the posting. `posts` is the number of POSTs so far. */
+/**
+ * Answers each request other than the GET of `/welder`, the page with the form. `posts` is the
+ * number of POST requests, with this one.
+ */
 export type Reply = (request: IncomingMessage, response: ServerResponse, posts: number) => void;
 
 /** Starts an employer's site. Without `reply`, it answers each POST with `answer`. */

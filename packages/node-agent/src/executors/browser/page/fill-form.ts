@@ -173,7 +173,7 @@ async function tryToFill(
   }
 }
 
-/** True if the field has options chosen that were not chosen before the first attempt. */
+/** True if the field has options chosen, and not the same ones as before the first attempt. */
 async function holdsOther(
   target: FormTarget,
   key: string,

@@ -14,7 +14,10 @@ export interface Evidence {
   readonly adapter: Adapter;
   readonly answer: Answer;
   readonly page: PageFacts;
-  /** The page just before the activation. Text that it showed then is no sign of the answer. */
+  /**
+   * The page just before the submit control was pressed. Text that it showed then is no sign of the
+   * site's answer.
+   */
   readonly before: PageFacts;
   readonly sent: readonly FieldReport[];
   /** The form that the page shows now. Undefined if it shows none or was not read. */

@@ -39,7 +39,10 @@ export function looksLikeApplication(form: HTMLElement): boolean {
   return questions.length >= 3 && !hasOtherPurpose(form);
 }
 
-/** True if the buttons of the form subscribe to something, sign in or search, and none applies. */
+/**
+ * True if a button of the form subscribes, signs in or searches, and no button submits an
+ * application or leads to a next step.
+ */
 export function hasOtherPurpose(form: HTMLElement): boolean {
   const captions = allBelow(form, 'button, input[type="submit"], input[type="button"]')
     .filter(isVisible)

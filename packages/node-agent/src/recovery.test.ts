@@ -110,7 +110,6 @@ test('a long history is reported within the frame rate of the link', async () =>
   await service.next('report');
   const beganMs = performance.now();
   for (let count = 1; count < 500; count += 1) await service.next('report');
-  // 500 reports with their outcomes are 1,000 frames, which a link without slots may send in a
-  // second.
+  // A faster node could exceed the frames that a link allows.
   expect(performance.now() - beganMs).toBeGreaterThan(1_000);
 });

@@ -6,10 +6,10 @@ import { failedOutcome } from './outcome.ts';
 /** The interval at which the node repeats each `report` that the service has not recorded yet. */
 const reportAgainMs = 5_000;
 /**
- * The node sends 25 reports every 100 ms. With an outcome after each report, this is less than half
- * of the frames that a link allows (CONTRACT 7).
+ * The node sends 15 reports every 100 ms. With the largest outcome after each report, a link still
+ * allows these frames (CONTRACT 7).
  */
-const reportsAtOnce = 25;
+const reportsAtOnce = 15;
 const reportPauseMs = 100;
 const unfinished = {
   code: 'node_error',

@@ -28,6 +28,7 @@ export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const isFilled = (text: string): boolean => needles.some((needle) => text.includes(needle));
   return (request) => {
     if (isFormsAction(form, request)) return true;
+    if (request.isBeacon === true) return false;
     if (request.method === 'GET') return request.isNavigation && isFilled(queryOf(request.url));
     if (['HEAD', 'OPTIONS'].includes(request.method)) return false;
     return isFilled(request.bodyText ?? '');

@@ -82,6 +82,7 @@ export function readPausedRequest(params: unknown): PausedRequest | undefined {
       url,
       bodyText: bodyTextOf(request),
       isNavigation: fields['resourceType'] === 'Document',
+      ...(fields['resourceType'] === 'Ping' && { isBeacon: true }),
     },
     answer: answerOf(fields),
   };

@@ -2,12 +2,14 @@ export interface PageRequest {
   readonly method: string;
   readonly url: string;
   /**
-   * The body, cut to 256 × 1,024 characters. It lacks the parts that the browser does not report,
-   * such as a file from the disk. Undefined if the browser reports no part.
+   * The body, cut to `bodyTextLengthMax` characters. It lacks the parts that the browser does not
+   * report, such as a file from the disk. Undefined if the browser reports no part.
    */
   readonly bodyText: string | undefined;
   /** True if the browser loads the answer as the document of a frame, as for a plain HTML form. */
   readonly isNavigation: boolean;
+  /** True for `navigator.sendBeacon`, whose answer the page cannot read. */
+  readonly isBeacon?: true;
 }
 
 /** True if the request carries the application to its endpoint (CONTRACT 10, "At most once"). */

@@ -109,3 +109,60 @@ test('a redirect whose query has a value', async () => {
   const { error } = await run(site);
   expect(error).toBeUndefined();
 });
+
+const withPhone = {
+  basics: { name: 'Ada Byron', email: 'ada@mail.example', phone: '+1 555 123 4567' },
+};
+
+/** The button is enabled by a slow validation, which also does `change`. */
+const slow = (
+  fields: string,
+  change: string,
+) => `<!doctype html><title>apply</title><form method="post" action="/apply">
+  <div><label>Full name <input name="n" required></label></div><div><label>Email <input name="m" type="email" required></label></div>
+  ${fields}<button disabled>Apply</button></form><script>
+  let timer; let isDone = false;
+  document.querySelector('form').addEventListener('input', () => {
+    clearTimeout(timer);
+    if (!isDone) timer = setTimeout(() => { isDone = true; ${change}; document.querySelector('button').disabled = false; }, 1500);
+  });</script>`;
+
+test('a phone number that the page formats later', async () => {
+  const page = slow(
+    '<div><label>Phone <input name="p" type="tel" required></label></div>',
+    `document.querySelector('[name=p]').value = '(555) 123-4567'`,
+  );
+  const site = await startSite('<h1>Thank you for applying</h1>', page);
+  const { error } = await run(site, { profile: withPhone });
+  expect(error).toBeUndefined();
+  expect(site.posts).toHaveLength(1);
+});
+
+test('a field that the page renders again with another id', async () => {
+  const page = slow(
+    '<div><label for=":r1:">Phone</label><input id=":r1:" type="tel" required></div>',
+    `const old = document.getElementById(':r1:'); const box = old.parentElement; const value = old.value;
+     box.innerHTML = '<label for=":r2:">Phone</label><input id=":r2:" name="p" type="tel" required>'; box.querySelector('input').value = value;`,
+  );
+  const site = await startSite('<h1>Thank you for applying</h1>', page);
+  const { error } = await run(site, { profile: withPhone });
+  expect(error).toBeUndefined();
+  expect(site.posts).toHaveLength(1);
+});
+
+test('analytics at the click of the last step', async () => {
+  const page = `<!doctype html><title>apply</title><form method="post" action="/apply">
+   <div id="a"><label>Full name <input name="n" required></label><label>Email <input name="m" type="email" required></label><label>Note <input name="o"></label><button type="button">Next</button></div></form><script>
+   document.querySelector('button').onclick = () => {
+     const values = [...document.querySelectorAll('input')].map((one) => [one.name, one.value]);
+     document.querySelector('form').innerHTML = values.map(([n, v]) => '<input type="hidden" name="' + n + '" value="' + v + '">').join('')
+      + '<div><label>City <input name="c"></label><label>Street <input name="s"></label><label>Source <input name="t"></label></div><button>Apply</button>';
+     document.querySelector('form').addEventListener('submit', () => { navigator.sendBeacon('/track', JSON.stringify({ email: values[1][1] })); });
+   };</script>`;
+  const site = await startSite('', page, (request, response) => {
+    if (request.url === '/track') response.writeHead(204).end();
+    else response.end('<h1>Thank you for applying</h1>');
+  });
+  const { error } = await run(site);
+  expect(error).toBeUndefined();
+});

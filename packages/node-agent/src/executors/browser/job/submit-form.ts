@@ -10,6 +10,7 @@ import {
   isGone,
   type FillResult,
   type FormTarget,
+  holds,
   judge,
   type PageFacts,
   type Proof,
@@ -63,7 +64,7 @@ export async function submitForm(
   const { fence, meter, log } = application;
   await refuseChallenge(application);
   const { control, canClick } = await submitControl(target);
-  await refuseChange(target, form, fills);
+  await refuseChange(target, fills, application.files);
   const before = await readPage(application.page, target.adapter, watchedOf(target));
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
   const heartbeat = beat(() => meter.advance());
@@ -127,18 +128,24 @@ async function submitControl(target: FormTarget): Promise<SubmitControl> {
   throw new JobFailed('form_unsupported', 'The submit button is missing or keeps disappearing.');
 }
 
-function stateIn(form: ReadForm | undefined, key: string): string | undefined {
-  return JSON.stringify(form?.report(key)?.state);
-}
-
 /** Throws `JobFailed` if a field no longer has the value that the node has filled in. */
 async function refuseChange(
   target: FormTarget,
-  form: ReadForm,
   fills: readonly Fill[],
+  files: Application['files'],
 ): Promise<void> {
-  const now = await readForm(target);
-  const isSame = fills.every(({ field: { key } }) => stateIn(now, key) === stateIn(form, key));
+  const now = await readForm(target).catch((error: unknown) => {
+    if (isGone(error)) return undefined;
+    throw error;
+  });
+  const isSame = fills.every((fill) => {
+    const { key, kind, label } = fill.field;
+    // The page may have rendered the field again, with another key.
+    const report =
+      now?.report(key) ??
+      now?.fields.find(({ field }) => field.kind === kind && field.label === label);
+    return report !== undefined && holds(report, fill, files);
+  });
   await now?.dispose().catch(() => {});
   if (isSame) return;
   throw new JobFailed('form_unsupported', 'The page changed a field after the node filled it in.');

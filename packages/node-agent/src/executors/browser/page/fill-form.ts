@@ -40,7 +40,9 @@ interface Progress {
   readonly attempts: Map<string, number>;
   /** The keys of the fields that cannot be filled in. These fields are not tried again. */
   readonly skipped: Set<string>;
-  /** The states of the fields before the first attempt, as JSON. */
+  /**
+   * The states of the fields before the first attempt, as JSON. Only for values that are options.
+   */
   readonly initial: Map<string, string>;
 }
 
@@ -135,7 +137,10 @@ async function fillAll(
     if (earlier >= attemptsMax) {
       return { kind: 'invalid_payload', message: refusedMessage([label]) };
     }
-    if (!initial.has(key)) initial.set(key, JSON.stringify(form.report(key)?.state));
+    if (fill.value.kind === 'options' && !initial.has(key)) {
+      // An earlier field of this round may have changed this one.
+      initial.set(key, JSON.stringify(await stateNow(target, key)));
+    }
     const filled = await tryToFill(form, fill, options);
     if (filled === 'gone') return undefined;
     attempts.set(key, earlier + 1);
@@ -179,11 +184,19 @@ async function holdsOther(
   key: string,
   initial: string | undefined,
 ): Promise<boolean> {
+  const state = await stateNow(target, key);
+  return state?.kind === 'chosen' && state.labels.length > 0 && JSON.stringify(state) !== initial;
+}
+
+async function stateNow(
+  target: FormTarget,
+  key: string,
+): Promise<FieldReport['state'] | undefined> {
   const form = await readOrGone(target);
-  if (form === undefined || form === 'gone') return false;
+  if (form === undefined || form === 'gone') return undefined;
   const state = form.report(key)?.state;
   await form.dispose().catch(() => {});
-  return state?.kind === 'chosen' && state.labels.length > 0 && JSON.stringify(state) !== initial;
+  return state;
 }
 
 async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {

@@ -31,6 +31,16 @@ describe('the markup decides on the adapter', () => {
     expect(await find(html, { hint: name === 'lever' ? 'greenhouse' : 'lever' })).toBe(name);
   });
 
+  test.each([
+    ['Register your interest', 'generic'],
+    ['Submit your details</button><button type="button">Find address', 'generic'],
+    ['Bewerbung absenden</button><button type="button">Search school', 'generic'],
+    ['Subscribe', 'form_unsupported'],
+  ])('a form without an upload, with the button "%s", is %s', async (button, name) => {
+    const fields = ['Name', 'Email', 'City'].map((one) => `<label>${one} <input></label>`).join('');
+    expect(await find(`<form>${fields}<button>${button}</button></form>`)).toBe(name);
+  });
+
   test('a form that comes late is found', async () => {
     const late = `<div id="root"></div><script>setTimeout(() => {
       document.querySelector('#root').innerHTML = '<form data-ui="application-form"><input></form>';

@@ -5,4 +5,4 @@ export { type InFlight, trackRequests } from './in-flight.ts';
 export { confirmationIdIn, judge, type Proof } from './proof.ts';
 export { type FormTarget, isGone, readForm, type ReadForm, waitForQuiet } from './read-form.ts';
 export { controlsOf, pressNext } from './steps.ts';
-export type { FileBytes } from './widgets.ts';
+export { type FileBytes, holds } from './widgets.ts';

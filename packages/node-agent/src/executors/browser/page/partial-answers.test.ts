@@ -54,3 +54,19 @@ test('a list whose second option cannot be clicked is not sent', async () => {
   const result = await fillOf(page, profile);
   expect(result.kind).not.toBe('filled');
 });
+
+test('an optional list that the page sets after another field is filled in', async () => {
+  const page = await pages.show(`<form><div><label>Full name <input name="n" required></label></div>
+    <div><label>Email <input name="m" type="email" required></label></div>
+    <div class="box"><label for="q">Language</label><span id="values"></span><input id="q" role="combobox" aria-controls="list">
+      <div id="list" role="listbox" hidden><div role="option">English</div></div></div><button>Apply</button></form>
+    <script>
+    document.querySelector('[name=m]').addEventListener('input', () => { values.innerHTML = '<b class="single-value">English</b>'; });
+    q.onclick = () => { list.hidden = false; };
+    </script>`);
+  const result = await fillOf(page, {
+    basics: { name: 'Ada Byron', email: 'ada@mail.example' },
+    answers: [{ question: 'Language', answer: 'Welsh' }],
+  });
+  expect(result.kind).toBe('filled');
+});

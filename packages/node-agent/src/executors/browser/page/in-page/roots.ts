@@ -48,8 +48,11 @@ export function hasOtherPurpose(form: HTMLElement): boolean {
     .filter(isVisible)
     .map(captionOf);
   if (captions.some((caption) => isSubmitCaption(caption) || isNextCaption(caption))) return false;
-  return captions.some((caption) =>
-    /\b(?:subscribe|sign up|register|newsletter|alerts?|notify|log in|sign in|search|find)\b/u.test(
+  const sending = allBelow(form, 'button, input[type="submit"]')
+    .filter((button) => isVisible(button) && isSubmitType(button))
+    .map(captionOf);
+  return sending.some((caption) =>
+    /\b(?:subscribe|sign up|register(?! (?:your |my |an )?interest\b)|newsletter|alerts?|notify|log in|sign in|search|find)\b/u.test(
       caption,
     ),
   );

@@ -1,10 +1,4 @@
-import {
-  eventBody,
-  toWireId,
-  webhookAgeMaxMs,
-  webhookAttemptsMax,
-  webhookTestIntervalMs,
-} from '@svc/domain';
+import { eventBody, toWireId, webhookAgeMaxMs, webhookTestIntervalMs } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
@@ -69,12 +63,18 @@ export async function redeliver(
   });
 }
 
+/** SQL that is true if the last attempt of a row of `deliveries` has no recorded result. */
+const hasLostAttempt = `EXISTS (
+  SELECT FROM delivery_attempts a
+  WHERE a.delivery_id = deliveries.id AND a.round = deliveries.round
+    AND a.number = deliveries.attempt_count AND a.recorded_at IS NULL)`;
+
 async function queueAgain(query: Query, deliveryId: string): Promise<void> {
-  // If a round has no attempts or no time left, a claim would end the delivery. So the delivery
-  // gets a new round.
+  // A claim may end the delivery if its round has no time left, or if its last attempt has no
+  // result. So the delivery gets a new round.
   await query(
     `WITH d AS MATERIALIZED (
-       SELECT id, status IN ('pending', 'queued') AND attempt_count < ${webhookAttemptsMax}
+       SELECT id, status IN ('pending', 'queued') AND NOT ${hasLostAttempt}
          AND round_started_at > svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' AS goes_on
        FROM deliveries WHERE id = $1::uuid
      )

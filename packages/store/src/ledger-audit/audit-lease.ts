@@ -53,14 +53,14 @@ export async function takeAuditLease(
     readonly notedStep: bigint | null;
   },
 ): Promise<AuditLease | null> {
-  // A time more than `$2` or `$4` ms ahead is forged, or the database's clock has gone back. Such a
-  // time does not stop the audit.
+  // A time more than twice `$2` or `$4` ms ahead is forged, or the database's clock has gone back.
+  // Such a time does not stop the audit. `svc_now()` may be before a wait for the row.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'
      WHERE id = 1
-       AND lease_expires_at NOT BETWEEN svc_now() + interval '1 millisecond' AND svc_now() + $2 * interval '1 millisecond'
-       AND (NOT $3::boolean OR due_at NOT BETWEEN svc_now() + interval '1 millisecond' AND svc_now() + $4 * interval '1 millisecond')
+       AND lease_expires_at NOT BETWEEN svc_now() + interval '1 millisecond' AND svc_now() + 2 * $2 * interval '1 millisecond'
+       AND (NOT $3::boolean OR due_at NOT BETWEEN svc_now() + interval '1 millisecond' AND svc_now() + 2 * $4 * interval '1 millisecond')
      RETURNING epoch, ${stateColumns}`,
     [options.holder, leaseMs, options.isDueOnly, ledgerAuditIntervalMs],
   );

@@ -24,11 +24,12 @@ export async function takeWatcherLease(
   store: Store,
   { holder, leaseMs }: { readonly holder: string; readonly leaseMs: number },
 ): Promise<WatcherLease | null> {
+  // `svc_now()` may be before a wait for the row, so the limit is twice the lease.
   const [row] = await store.query<WatcherLease>(
     `UPDATE solana_watcher SET epoch = epoch + (holder IS DISTINCT FROM $1)::int, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'
      WHERE id = 1 AND (holder = $1 OR lease_expires_at NOT BETWEEN svc_now() + interval '1 millisecond'
-       AND svc_now() + $2 * interval '1 millisecond')
+       AND svc_now() + 2 * $2 * interval '1 millisecond')
      RETURNING epoch, svc_now() AS at`,
     [holder, leaseMs],
   );

@@ -212,3 +212,20 @@ test('a recovery ends when every node has reported and nothing is missing, or by
   expect(await end(false)).toEqual({ kind: 'ended', incarnation: 2 });
   expect(await end(true)).toEqual({ kind: 'none_in_force' });
 });
+
+test('a report of another node does not replace the report of the node that has a submission', async () => {
+  const fixture = await createFixture();
+  const [tenantId, nodeId, other] = [
+    await fixture.tenant(),
+    await fixture.node(),
+    await fixture.node(),
+  ];
+  const report = await dispatch(fixture, tenantId, nodeId, 'k');
+  await begin(fixture);
+  const foreign = { ...report, nodeId: other, receipt: '', isBegun: false };
+  expect(await applyReport(fixture.store, foreign)).toBe('not_this_nodes');
+  await fixture.advance(startDeadlineMs);
+  await endRecovery(fixture.store, { force: true }, testAuthor);
+  const { candidates } = await findOverdue(fixture.store, { after: null, limit: 10 });
+  expect(candidates).toMatchObject([{ subjectId: report.submissionId, kind: 'lease_expired' }]);
+});

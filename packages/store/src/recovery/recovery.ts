@@ -77,20 +77,19 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
   }
 }
 
-/** More events than an endpoint can get between a backup and its restore. */
-const positionsSkipped = 1_000_000_000;
-
 /**
  * Raises the positions of all polled events above each position that a tenant may have read before
  * the restore. Otherwise the tenant's cursor would skip new events.
  */
 async function passReadPositions(query: Query): Promise<void> {
-  await query('UPDATE webhook_endpoints SET last_position = last_position + $1', [
-    positionsSkipped,
-  ]);
-  await query(`UPDATE deliveries SET position = position + $1 WHERE status = 'waiting'`, [
-    positionsSkipped,
-  ]);
+  // The time also passes the positions of a former restore of the same backup.
+  const [row] = await query<{ nowMs: bigint }>(
+    'SELECT (extract(epoch FROM svc_now()) * 1000)::bigint AS "nowMs"',
+    [],
+  );
+  const nowMs = row?.nowMs;
+  await query('UPDATE webhook_endpoints SET last_position = last_position + $1', [nowMs]);
+  await query(`UPDATE deliveries SET position = position + $1 WHERE status = 'waiting'`, [nowMs]);
 }
 
 export type RecoveryEnd =
@@ -133,7 +132,8 @@ async function expireUnreported(query: Query, incarnation: number): Promise<void
     `UPDATE submissions s SET state = $2, started_at = svc_now(), lease_expires_at = svc_now()
      WHERE id = ANY(${inFlightIds}) AND state = ANY($3)
        AND NOT EXISTS (SELECT FROM recovery_nodes d WHERE d.incarnation = $1 AND d.node_id = s.node_id)
-       AND NOT EXISTS (SELECT FROM recovery_reports p WHERE p.incarnation = $1 AND p.submission_id = s.id)`,
+       AND NOT EXISTS (SELECT FROM recovery_reports p
+         WHERE p.incarnation = $1 AND p.submission_id = s.id AND p.node_id = s.node_id)`,
     [incarnation, transitions.begin.to, transitions.begin.from],
   );
 }

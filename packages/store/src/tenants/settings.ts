@@ -58,17 +58,27 @@ export async function changeSettings(
   change: SettingsChange,
   by: Author,
 ): Promise<ChangedSettings | null> {
+  // A backlog is dropped outside of the transaction, which has a time limit.
+  const ofSettings = { tenantId, targetId: null };
+  if (typeof change.webhookUrl === 'string') await dropInactiveDeliveries(store, ofSettings);
+  const deliveryIds = await commitChange(store, tenantId, change, by);
+  // If this fails, claims drop the deliveries. The change is already committed.
+  if (change.webhookUrl === null) await dropInactiveDeliveries(store, ofSettings).catch(() => {});
+  const tenant = await findTenant(store, tenantId);
+  return tenant === null ? null : { tenant, deliveryIds };
+}
+
+async function commitChange(
+  store: Store,
+  tenantId: string,
+  change: SettingsChange,
+  by: Author,
+): Promise<string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      // A backlog is dropped outside of the transaction, which has a time limit.
-      const ofSettings = { tenantId, targetId: null };
-      if (typeof change.webhookUrl === 'string') await dropInactiveDeliveries(store, ofSettings);
-      const deliveryIds = await store.transaction((query) =>
+      return await store.transaction((query) =>
         changeInTransaction(store, query, tenantId, change, by),
       );
-      if (change.webhookUrl === null) await dropInactiveDeliveries(store, ofSettings);
-      const tenant = await findTenant(store, tenantId);
-      return tenant === null ? null : { tenant, deliveryIds };
     } catch (error) {
       if (attempt >= transientAttemptsMax || !isTransient(error)) throw error;
     }
@@ -112,11 +122,12 @@ async function preparedNotice(
   by: Author,
 ): Promise<() => Promise<string[]>> {
   const after = { ...before, ...change };
-  const [disabled] = await query(
-    'SELECT 1 FROM tenants WHERE id = $1::uuid AND webhook_disabled_at IS NOT NULL',
+  const [url] = await query<{ isDisabled: boolean }>(
+    `SELECT webhook_disabled_at IS NOT NULL AS "isDisabled" FROM tenants
+     WHERE id = $1::uuid FOR UPDATE`,
     [tenantId],
   );
-  const enables = disabled !== undefined && typeof change.webhookUrl === 'string';
+  const enables = url?.isDisabled === true && typeof change.webhookUrl === 'string';
   // No setting gets another value, so there is no event.
   if (!enables && isDeepStrictEqual(before, after)) return () => Promise.resolve([]);
   const inForce = await readDestinations(query, tenantId);

@@ -4,6 +4,7 @@ import { recordAttempt } from '../deliveries/attempts.ts';
 import { attemptClaimMs } from '../deliveries/deliveries.ts';
 import { findDelivery } from '../deliveries/list.ts';
 import { queueWebhookTest, redeliver } from '../deliveries/redelivery.ts';
+import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { claimFor, createFixture, type Fixture } from '../store.fixture.ts';
 import { changeSettings } from './settings.ts';
 
@@ -156,4 +157,34 @@ test('a foreign delivery is unknown, and without a URL there is no redelivery', 
   });
   await change(tenantId, { webhookUrl: null });
   expect(await redeliver(fixture.store, { tenantId, deliveryId })).toEqual({ kind: 'url_missing' });
+});
+
+test('if the URL is disabled at the same time, setting it again sends an event', async () => {
+  const tenantId = await fixture.tenant(1_000, url);
+  const other = await beginOther(fixture);
+  await other.query(
+    `UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'gone' WHERE id = $1`,
+    [tenantId],
+  );
+  const changing = change(tenantId, { webhookUrl: url });
+  await untilLockWait(fixture);
+  await other.commit();
+  await changing;
+  const events = await fixture.database.query('SELECT type FROM events WHERE tenant_id = $1', [
+    tenantId,
+  ]);
+  expect(events).toEqual([{ type: 'settings.changed' }]);
+});
+
+test('a cleared URL is reported even if its pending deliveries cannot be dropped', async () => {
+  const tenantId = await fixture.tenant(1_000, url);
+  await testDelivery(tenantId);
+  await fixture.database.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'refused'; END $$;
+     CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW
+       WHEN (NEW.status = 'dropped') EXECUTE FUNCTION refuse()`,
+  );
+  const changed = await change(tenantId, { webhookUrl: null });
+  expect(changed).toMatchObject({ tenant: { webhookUrl: null }, deliveryIds: [expect.anything()] });
 });

@@ -1,25 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { offencesIn, offencesOf } from './language.ts';
+import { offencesIn, offencesOf, proseFiles } from './language.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
-
-/**
- * The files that the test leaves out: generated code, and this file, which contains wrong examples.
- */
-const leftOut = /\/generated\/|\/language\.test\.ts$/u;
-
-function filesOf(room: string): string[] {
-  return execFileSync('git', ['ls-files', room], { cwd: checkoutDir, encoding: 'utf8' })
-    .split('\n')
-    .filter((file) => /\.(?:ts|md)$/u.test(file) && !leftOut.test(file));
-}
 
 const rooms = ['packages', 'services', 'infra', 'docs', 'examples', 'test', ':(glob)*.md'];
 
 test.each(rooms)('the prose of %s has none of the constructions that are banned', (room) => {
-  const files = filesOf(room);
+  const files = proseFiles(checkoutDir, [room]);
   expect(files.length).toBeGreaterThan(0);
   const found = offencesIn(checkoutDir, files).map(
     (offence) => `${offence.file}:${offence.line}: "${offence.found}": ${offence.rule}`,

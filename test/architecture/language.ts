@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 
@@ -52,6 +53,17 @@ const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ],
   ['open an issue instead of writing a note in the code', /\b(?:TODO|FIXME|XXX)\b/u],
 ];
+
+/**
+ * The `.ts` and `.md` files of the checkout at `paths`, without generated code and without the
+ * test's own file, which contains wrong examples.
+ */
+export function proseFiles(checkoutDir: string, paths: readonly string[]): string[] {
+  const leftOut = /\/generated\/|\/language\.test\.ts$/u;
+  return execFileSync('git', ['ls-files', ...paths], { cwd: checkoutDir, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /\.(?:ts|md)$/u.test(file) && !leftOut.test(file));
+}
 
 /** The paths of `files` are relative to `root`. */
 export function offencesIn(root: string, files: readonly string[]): Offence[] {

@@ -55,8 +55,8 @@ const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
 ];
 
 /**
- * The `.ts` and `.md` files of the checkout at `paths`, without generated code and without the
- * test's own file, which contains wrong examples.
+ * The `.ts` and `.md` files of the checkout at `paths`. Leaves out generated code, and
+ * `language.test.ts`, which contains wrong examples.
  */
 export function proseFiles(checkoutDir: string, paths: readonly string[]): string[] {
   const leftOut = /\/generated\/|\/language\.test\.ts$/u;

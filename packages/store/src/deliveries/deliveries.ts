@@ -223,7 +223,8 @@ export async function dropInactiveDeliveries(
          WHERE d.id = ANY(ARRAY(SELECT id FROM locked))
        )
        SELECT count(*)::int AS count FROM found`,
-      // The statuses are a parameter, so that no plan reads the whole index of live deliveries.
+      // With literal statuses in `locked`, a plan could read a partial index that also has the
+      // deliveries of other tenants.
       [targetId ?? tenantId, tenantId, ['pending', 'queued', 'waiting']],
     );
     count = page?.count ?? 0;

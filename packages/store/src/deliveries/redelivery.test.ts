@@ -7,12 +7,12 @@ import { attemptClaimMs } from './deliveries.ts';
 import { listDeliveries } from './list.ts';
 import { redeliver } from './redelivery.ts';
 
-test.each(['attempts', 'attempts of a shorter schedule', 'hours'])(
+test.each(['eight attempts', 'two attempts', 'hours'])(
   'a redelivery sends a pending delivery whose %s are used up',
   async (what) => {
     const fixture = await createFixture();
     const { store } = fixture;
-    const attemptsMax = what === 'attempts' ? webhookAttemptsMax : 2;
+    const attemptsMax = what === 'eight attempts' ? webhookAttemptsMax : 2;
     const tenantId = await fixture.tenant(1_000, 'https://hooks.example.com/');
     const { id: submissionId } = await fixture.hold(tenantId);
     await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });

@@ -70,8 +70,8 @@ const hasLostAttempt = `EXISTS (
     AND a.number = deliveries.attempt_count AND a.recorded_at IS NULL)`;
 
 async function queueAgain(query: Query, deliveryId: string): Promise<void> {
-  // A claim may end the delivery if its round has no time left, or if its last attempt has no
-  // result. So the delivery gets a new round.
+  // A claim may end a delivery whose round has no time left, or whose last attempt has no result.
+  // Such a delivery gets a new round, and so does one that has ended.
   await query(
     `WITH d AS MATERIALIZED (
        SELECT id, status IN ('pending', 'queued') AND NOT ${hasLostAttempt}

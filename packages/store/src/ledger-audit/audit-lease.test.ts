@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { takeWatcherLease } from '../purchase-intents/lease.ts';
@@ -27,7 +26,6 @@ test.each(leases)(
     await other.query(`SELECT FROM ${table} WHERE id = 1 FOR UPDATE`);
     const late = take(fixture);
     await untilLockWait(fixture);
-    await sleep(20);
     await other.query(
       `UPDATE ${table} SET epoch = epoch + 1, holder = 'first',
          lease_expires_at = svc_now() + ${takenMs} * interval '1 millisecond' WHERE id = 1`,

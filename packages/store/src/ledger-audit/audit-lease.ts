@@ -53,8 +53,8 @@ export async function takeAuditLease(
     readonly notedStep: bigint | null;
   },
 ): Promise<AuditLease | null> {
-  // A time more than twice `$2` or `$4` ms ahead is forged, or the database's clock has gone back.
-  // Such a time does not stop the audit. `svc_now()` may be before a wait for the row.
+  // A lease or a due time too far ahead is forged, or the clock has gone back. It stops nothing.
+  // The bounds are doubled, because `svc_now()` is from before a wait for the row.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'

@@ -24,7 +24,8 @@ export async function takeWatcherLease(
   store: Store,
   { holder, leaseMs }: { readonly holder: string; readonly leaseMs: number },
 ): Promise<WatcherLease | null> {
-  // `svc_now()` may be before a wait for the row, so the limit is twice the lease.
+  // The upper bound is two leases, because the statement's `svc_now()` is from before its wait for
+  // the row.
   const [row] = await store.query<WatcherLease>(
     `UPDATE solana_watcher SET epoch = epoch + (holder IS DISTINCT FROM $1)::int, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'

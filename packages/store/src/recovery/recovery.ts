@@ -82,7 +82,7 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
  * the restore. Otherwise the tenant's cursor would skip new events.
  */
 async function passReadPositions(query: Query): Promise<void> {
-  // The time also passes the positions of a former restore of the same backup.
+  // Adds the current time, which is larger after each restore of the same backup.
   const [row] = await query<{ nowMs: bigint }>(
     'SELECT (extract(epoch FROM svc_now()) * 1000)::bigint AS "nowMs"',
     [],

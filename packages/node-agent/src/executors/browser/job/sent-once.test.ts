@@ -114,7 +114,9 @@ const withPhone = {
   basics: { name: 'Ada Byron', email: 'ada@mail.example', phone: '+1 555 123 4567' },
 };
 
-/** The button is enabled by a slow validation, which also does `change`. */
+/**
+ * A page whose script runs the code `change` and enables the button, 1.5 s after the last input.
+ */
 const slow = (
   fields: string,
   change: string,

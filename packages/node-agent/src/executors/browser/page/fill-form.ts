@@ -41,7 +41,8 @@ interface Progress {
   /** The keys of the fields that cannot be filled in. These fields are not tried again. */
   readonly skipped: Set<string>;
   /**
-   * The states of the fields before the first attempt, as JSON. Only for values that are options.
+   * By the key of a field: its state before the first attempt, as JSON. Only for fields with
+   * options.
    */
   readonly initial: Map<string, string>;
 }

@@ -6,8 +6,8 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Returns the operator of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET (CONTRACT 9), or a `local` actor
- * if both are missing and this is allowed. Otherwise throws Refusal.
+ * Returns the operator of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET (CONTRACT 9). If both are
+ * missing, returns a `local` actor or throws Refusal.
  */
 export async function identify(
   store: Store,

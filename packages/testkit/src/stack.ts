@@ -138,8 +138,8 @@ async function startNodes(
 }
 
 /**
- * Waits until all starts have ended, and throws if one has failed. A close before that would miss
- * the processes that still start.
+ * Waits until all starts have ended, then throws if one has failed. If it threw earlier, the stack
+ * would close without the processes that are still starting.
  */
 async function allEnded(starts: readonly Promise<unknown>[]): Promise<void> {
   const failure = (await Promise.allSettled(starts)).find(({ status }) => status === 'rejected');

@@ -84,8 +84,8 @@ test('a submission that cannot be settled fails alone, and is returned', async (
     await fixture.submission(tenantId, 'settling'),
     await fixture.submission(tenantId, 'settling'),
   ];
-  // This sealed outcome cannot be decrypted. The tenant's event needs the failure from the outcome,
-  // so the event cannot be written.
+  // This sealed outcome cannot be decrypted. The tenant's event needs its failure message, so the
+  // event cannot be written.
   await fixture.database.query(
     `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00' WHERE id = $1`,
     [broken],

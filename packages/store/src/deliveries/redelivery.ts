@@ -70,8 +70,8 @@ const hasLostAttempt = `EXISTS (
     AND a.number = deliveries.attempt_count AND a.recorded_at IS NULL)`;
 
 async function queueAgain(query: Query, deliveryId: string): Promise<void> {
-  // A claim may end a delivery whose round has no time left, or whose last attempt has no result.
-  // Such a delivery gets a new round, and so does one that has ended.
+  // A delivery gets a new round if it has ended, if its round is over 72 hours old, or if its
+  // latest attempt has no result. In its old round, the next claim could end it.
   await query(
     `WITH d AS MATERIALIZED (
        SELECT id, status IN ('pending', 'queued') AND NOT ${hasLostAttempt}

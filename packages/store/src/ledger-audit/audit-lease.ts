@@ -53,8 +53,8 @@ export async function takeAuditLease(
     readonly notedStep: bigint | null;
   },
 ): Promise<AuditLease | null> {
-  // A lease or a due time too far ahead is forged, or the clock has gone back. It stops nothing.
-  // The bounds are doubled, because `svc_now()` is from before a wait for the row.
+  // A time more than 2 × its length ahead is forged, and ignored. 1 × would be too little, because
+  // `svc_now()` is the start of the statement, before it waited for the row.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'

@@ -24,8 +24,8 @@ export async function takeWatcherLease(
   store: Store,
   { holder, leaseMs }: { readonly holder: string; readonly leaseMs: number },
 ): Promise<WatcherLease | null> {
-  // The upper bound is two leases, because the statement's `svc_now()` is from before its wait for
-  // the row.
+  // A lease that ends more than 2 × `leaseMs` from now is free. 1 × would be too little, because
+  // `svc_now()` is the start of the statement, before it waited for the row.
   const [row] = await store.query<WatcherLease>(
     `UPDATE solana_watcher SET epoch = epoch + (holder IS DISTINCT FROM $1)::int, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'

@@ -6,8 +6,8 @@ import { failedOutcome } from './outcome.ts';
 /** The interval at which the node repeats each `report` that the service has not recorded yet. */
 const reportAgainMs = 5_000;
 /**
- * The node sends at most 15 reports every 100 ms. This stays within the link's frame rate (CONTRACT
- * 7), even if a large outcome follows each report.
+ * The node sends at most 15 reports every 100 ms. A link allows this (CONTRACT 7), even if a large
+ * outcome follows each report.
  */
 const reportsAtOnce = 15;
 const reportPauseMs = 100;

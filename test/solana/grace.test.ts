@@ -1,4 +1,4 @@
-import { auditLedger, assignPayment } from '@svc/store';
+import { assignPayment } from '@svc/store';
 import { testAuthor } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSolanaWorld, type SolanaWorld } from './world.ts';
@@ -12,11 +12,7 @@ beforeEach(async () => {
   world = await openSolanaWorld();
   tenantId = await world.tenant(0);
 });
-afterEach(async () => {
-  const { faults } = await auditLedger(world.store);
-  await world.closeAll();
-  if (faults.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(faults)}`);
-});
+afterEach(() => world.closeAudited());
 
 test('a payment of the last seconds of the grace that is finalized after them is confirmed', async () => {
   const intent = await world.intent(tenantId, { minutes: { intent: 10, grace: 10 } });

@@ -1,11 +1,5 @@
 import { newReference } from '@svc/solana';
-import {
-  auditLedger,
-  findUnexplained,
-  LeaseLost,
-  recordTransaction,
-  takeWatcherLease,
-} from '@svc/store';
+import { findUnexplained, LeaseLost, recordTransaction, takeWatcherLease } from '@svc/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSolanaWorld, type SolanaWorld } from './world.ts';
 
@@ -23,11 +17,7 @@ beforeEach(async () => {
   world = await openSolanaWorld();
   tenantId = await world.tenant(0);
 });
-afterEach(async () => {
-  const { faults } = await auditLedger(world.store);
-  await world.closeAll();
-  if (faults.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(faults)}`);
-});
+afterEach(() => world.closeAudited());
 
 const balance = async () => (await world.figures(tenantId)).balance;
 const callsOf = (method: string) =>

@@ -3,7 +3,12 @@ import { intentAmountUsdcMicros, microsPerCredit } from '@svc/domain';
 import { createOutboundHttp, type OutboundHttp } from '@svc/runtime';
 import * as solana from '@svc/solana';
 import { openWorkerFixture, silent } from '@svc/startup/fixture';
-import { createPurchaseIntent, type PurchaseIntent, readPurchaseIntent } from '@svc/store';
+import {
+  auditLedger,
+  createPurchaseIntent,
+  type PurchaseIntent,
+  readPurchaseIntent,
+} from '@svc/store';
 import { createWatcher, type Watcher } from '../../services/settlement/src/solana/watcher.ts';
 import { LocalChain } from './chain/local-chain.ts';
 import {
@@ -184,6 +189,13 @@ export class SolanaWorld {
     const intent = await readPurchaseIntent(this.store, { reference });
     if (intent === null) throw new Error(`there is no intent with the reference ${reference}`);
     return intent;
+  }
+
+  /** Throws if the ledger does not add up. */
+  async closeAudited(): Promise<void> {
+    const { faults } = await auditLedger(this.store);
+    await this.closeAll();
+    if (faults.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(faults)}`);
   }
 
   async closeAll(): Promise<void> {

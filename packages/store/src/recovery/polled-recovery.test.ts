@@ -1,25 +1,17 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { cancelSubmission } from '../endings/endings.ts';
 import { createFixture } from '../store.fixture.ts';
-import { createEndpoint } from '../webhook-endpoints/changes.ts';
+import { endpointTools } from '../webhook-endpoints/endpoints.fixture.ts';
 import { findPolledNews, readPolledEvents } from '../webhook-endpoints/polled-events.ts';
 import { beginRecovery, endRecovery } from './recovery.ts';
 
 test('after a restore, a reader with its cursor from before gets the new events', async () => {
-  const { store, database, ...fixture } = await createFixture();
+  const fixture = await createFixture();
+  const { store, database } = fixture;
   const tenantId = await fixture.tenant(5_000, null);
-  const created = await createEndpoint(
-    store,
-    { tenantId, url: null, events: null, description: null, secret: 'whsec_Mg==' },
-    testAuthor,
-  );
-  if (created.kind !== 'created') throw new Error(created.kind);
-  const endpointId = created.endpoint.id;
-  const cancelOne = async () => {
-    const { id: submissionId } = await fixture.hold(tenantId);
-    await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
-  };
+  const tools = endpointTools(fixture, 'https://hooks.example.com/');
+  const endpointId = await tools.endpoint(tenantId, { url: null });
+  const cancelOne = () => tools.cancelOne(tenantId);
   const read = async (after: bigint) => {
     const page = await readPolledEvents(store, { tenantId, endpointId, after, limit: 100 });
     if (page.kind !== 'events') throw new Error(page.kind);

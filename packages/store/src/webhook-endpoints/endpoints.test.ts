@@ -2,11 +2,9 @@ import { polledEventAgeMaxMs, polledEventsMax } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { recordAttempt } from '../deliveries/attempts.ts';
-import { claimDue, type ClaimedAttempt } from '../deliveries/claims.ts';
-import { findDueTargets } from '../deliveries/deliveries.ts';
+import type { ClaimedAttempt } from '../deliveries/claims.ts';
 import { findDelivery, listDeliveries } from '../deliveries/list.ts';
 import { redeliver } from '../deliveries/redelivery.ts';
-import { cancelSubmission } from '../endings/endings.ts';
 import { countInFlight } from '../operators/status.ts';
 import {
   pruneReconcileFailures,
@@ -16,6 +14,7 @@ import {
 import { openFixture } from '../store.fixture.ts';
 import { changeSettings } from '../tenants/settings.ts';
 import { changeEndpoint, createEndpoint, deleteEndpoint, rotateEndpointSecret } from './changes.ts';
+import { endpointTools } from './endpoints.fixture.ts';
 import { findEndpoint, listEndpoints } from './endpoints.ts';
 import { dropUnreadableEvents, findPolledNews, readPolledEvents } from './polled-events.ts';
 import { deleteRetiredEndpoints } from './retired.ts';
@@ -27,32 +26,8 @@ afterAll(() => fixture.close());
 
 const settingsUrl = 'https://hooks.example.com/settings?token=s';
 const url = 'https://hooks.example.com/endpoint?token=e';
+const { endpoint, cancelOne, claimAll } = endpointTools(fixture, url);
 const secret = 'whsec_Mg==';
-
-async function endpoint(
-  tenantId: string,
-  options: { url?: string | null; events?: string[] | null } = {},
-): Promise<string> {
-  const created = await createEndpoint(
-    store,
-    { tenantId, url, events: null, description: null, secret, ...options },
-    testAuthor,
-  );
-  if (created.kind !== 'created') throw new Error(created.kind);
-  return created.endpoint.id;
-}
-
-async function cancelOne(tenantId: string): Promise<void> {
-  const { id: submissionId } = await fixture.hold(tenantId);
-  await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
-}
-
-async function claimAll(tenantId: string): Promise<ClaimedAttempt[]> {
-  const { targets } = await findDueTargets(store, { afterTargetId: null, limit: 100 });
-  const own = targets.filter((target) => target.tenantId === tenantId);
-  const asks = [{ tenantId, targetId: null }, ...own].map((ask) => ({ ...ask, attemptsMax: 8 }));
-  return (await claimDue(store, asks)).flatMap(({ attempts }) => attempts);
-}
 
 const sent = (attempts: readonly ClaimedAttempt[]) =>
   attempts.map(({ url: to, type }) => `${type} ${to}`).toSorted();

@@ -1,13 +1,13 @@
 import { testAuthor } from '@svc/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { recordAttempt } from '../deliveries/attempts.ts';
-import { claimDue, type ClaimedAttempt } from '../deliveries/claims.ts';
-import { attemptClaimMs, findDueTargets } from '../deliveries/deliveries.ts';
-import { cancelSubmission } from '../endings/endings.ts';
+import type { ClaimedAttempt } from '../deliveries/claims.ts';
+import { attemptClaimMs } from '../deliveries/deliveries.ts';
 import { openFixture } from '../store.fixture.ts';
 import { rotateTenantSecret } from '../tenants/secrets.ts';
 import { changeSettings } from '../tenants/settings.ts';
-import { changeEndpoint, createEndpoint } from './changes.ts';
+import { changeEndpoint } from './changes.ts';
+import { endpointTools } from './endpoints.fixture.ts';
 
 const fixture = await openFixture();
 const { store, database } = fixture;
@@ -15,26 +15,8 @@ afterAll(() => fixture.close());
 
 const settingsUrl = 'https://hooks.example.com/settings';
 const url = 'https://hooks.example.com/endpoint';
+const { endpoint, cancelOne, claimAll } = endpointTools(fixture, url);
 const newUrl = 'https://new.example.com/';
-
-async function endpoint(tenantId: string): Promise<string> {
-  const ask = { tenantId, url, events: null, description: null, secret: 'whsec_Mg==' };
-  const created = await createEndpoint(store, ask, testAuthor);
-  if (created.kind !== 'created') throw new Error(created.kind);
-  return created.endpoint.id;
-}
-
-async function cancelOne(tenantId: string): Promise<void> {
-  const { id: submissionId } = await fixture.hold(tenantId);
-  await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
-}
-
-async function claimAll(tenantId: string): Promise<ClaimedAttempt[]> {
-  const { targets } = await findDueTargets(store, { afterTargetId: null, limit: 100 });
-  const own = targets.filter((target) => target.tenantId === tenantId);
-  const asks = [{ tenantId, targetId: null }, ...own].map((ask) => ({ ...ask, attemptsMax: 8 }));
-  return (await claimDue(store, asks)).flatMap(({ attempts }) => attempts);
-}
 
 async function answerGone(attempt: ClaimedAttempt | undefined): Promise<string> {
   if (attempt === undefined) throw new Error('nothing to claim');

@@ -1,0 +1,37 @@
+export type KnownFailure =
+  /** The job ends in another way than a careful person would reach, but does no harm. */
+  | 'fails'
+  /** The site receives what it must not. */
+  | 'unsafe'
+  /** The job ends in one way or the other, because it depends on the time. */
+  | 'unstable';
+
+/**
+ * The cases that the executor does not handle yet. The test asserts that each of them still fails,
+ * so whoever mends one must strike its line.
+ */
+export const notYet: ReadonlyMap<string, KnownFailure> = new Map<string, KnownFailure>([
+  ['bamboohr-fabric', 'fails'],
+  ['confirm-email', 'fails'],
+  ['date-german-placeholder', 'fails'],
+  ['date-three-selects', 'fails'],
+  ['german-submit-two-buttons', 'fails'],
+  ['german-thanks', 'fails'],
+  ['greenhouse-conditional', 'unstable'],
+  ['honeypot-clip-path', 'unsafe'],
+  ['honeypot-zero-height', 'unsafe'],
+  ['react-page-without-form-element', 'fails'],
+  ['rich-text-editor', 'fails'],
+  ['salary-thousands-mask', 'fails'],
+  ['select2', 'fails'],
+  ['smartrecruiters-shadow-no-form', 'fails'],
+  ['teamtailor-menu-dropdown', 'fails'],
+  ['thanks-for-your-application', 'fails'],
+  ['turnstile-slow', 'fails'],
+  ['wizard-weiter', 'fails'],
+  ['workable-checkboxes', 'fails'],
+  ['workable-dropdown-unanswered', 'fails'],
+  ['workable-yes-no', 'fails'],
+  ['workday-apply-choice', 'fails'],
+  ['years-number-plus', 'fails'],
+]);

@@ -6,9 +6,8 @@ import { resume } from './applicant.ts';
 import { faultsOfValues, type Values, valuesOf, type Wanted } from './received.ts';
 
 /**
- * A page of an employer, an applicant, and what a careful person would reach with both. The server
- * of the case answers each host of the case. A POST to it is a submission, unless `respond` answers
- * it.
+ * A page of an employer, an applicant, and the outcome that a careful person would reach. A POST to
+ * the server of the case is a submission, unless `respond` answers it.
  */
 export interface FieldCase {
   readonly id: string;
@@ -43,8 +42,8 @@ export interface FieldReport {
   /** How the outcome differs from the expected one. */
   readonly faults: readonly string[];
   /**
-   * What must never happen, whatever the outcome: two submissions, one without the resume, or a
-   * value that the profile does not hold, such as one in a trap for robots.
+   * Harm, whatever the outcome: two submissions, one without the resume, or a value that the profile
+   * does not hold, such as one in a trap for robots.
    */
   readonly dangers: readonly string[];
 }

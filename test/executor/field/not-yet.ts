@@ -8,7 +8,7 @@ export type KnownFailure =
 
 /**
  * The cases that the executor does not handle yet. The test asserts that each of them still fails,
- * so whoever mends one must strike its line.
+ * so its line must be removed when it passes.
  */
 export const notYet: ReadonlyMap<string, KnownFailure> = new Map<string, KnownFailure>([
   ['bamboohr-fabric', 'fails'],
@@ -34,4 +34,7 @@ export const notYet: ReadonlyMap<string, KnownFailure> = new Map<string, KnownFa
   ['workable-yes-no', 'fails'],
   ['workday-apply-choice', 'fails'],
   ['years-number-plus', 'fails'],
+  ['trap-clipped-circle', 'unsafe'],
+  ['trap-moved-out-of-box', 'unsafe'],
+  ['trap-under-box', 'unsafe'],
 ]);

@@ -1,7 +1,7 @@
 import type { FixtureRequest } from '../employers/server/listen.ts';
 import { parseMultipart } from '../employers/server/multipart.ts';
 
-/** What must arrive under one name of a submission. */
+/** The value that must arrive under one name of a submission. */
 export type Wanted =
   | string
   | readonly string[]
@@ -64,8 +64,8 @@ function isAsWanted(wanted: Wanted, values: readonly string[]): boolean {
 }
 
 /**
- * What is wrong with the values of a submission. A value under a name that the case does not list
- * is wrong, too: the profile does not answer it.
+ * The values of a submission that are missing or wrong. A value under a name that the case does not
+ * list is wrong, too: the profile does not answer it.
  */
 export function faultsOfValues(
   wanted: Readonly<Record<string, Wanted>>,

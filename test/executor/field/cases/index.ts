@@ -1,4 +1,5 @@
 import type { FieldCase } from '../field-case.ts';
 import { reportedCases } from './reported.ts';
+import { trapCases } from './traps.ts';
 
-export const fieldCases: readonly FieldCase[] = [...reportedCases];
+export const fieldCases: readonly FieldCase[] = [...reportedCases, ...trapCases];

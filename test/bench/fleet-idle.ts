@@ -27,7 +27,9 @@ const seconds = Number(values.seconds);
 const settlingMs = 35_000;
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-fleet-'));
-const stack = await openStack({ dir, durable: false });
+// All nodes connect from one address.
+const env = { ADDRESS_CONNECTIONS_MAX: '100000' };
+const stack = await openStack({ dir, durable: false, env });
 try {
   await bench(stack);
 } finally {

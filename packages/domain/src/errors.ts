@@ -55,7 +55,7 @@ export const errorCatalogue = {
     status: 408,
     title: 'Request timeout',
     description:
-      'The headers did not arrive within 10 seconds, or the whole request within 30 seconds.',
+      'The headers did not arrive within 10 seconds, or the whole request within 30 seconds, or the body came slower than 8 KiB per second.',
   },
   idempotency_key_conflict: {
     status: 409,

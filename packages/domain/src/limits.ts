@@ -14,6 +14,20 @@ export const openBodyBytesMax = 8 * 1024;
 export const headersBytesMax = 16 * 1024;
 /** A client that takes longer than this to send its request gets a 408. */
 export const requestTimeoutMs = 30_000;
+/** A body may come slower than `bodyBytesPerSecondMin` for this long, at its begin or later. */
+export const bodySlowMsMax = 2_000;
+export const bodyBytesPerSecondMin = 8 * 1024;
+/**
+ * By default, the bodies that one gateway keeps of requests that nobody has authenticated yet have
+ * at most this many bytes.
+ */
+export const unauthenticatedBodyBytesDefault = 64 * 1024 * 1024;
+/** The bodies of one address may take this part of them: one eighth. */
+export const unauthenticatedBodyShares = 8;
+/** By default, one process has at most this many connections of tenants or nodes. */
+export const connectionsMaxDefault = 10_000;
+/** By default, this many of them come from one IPv4 address or IPv6 /64 network. */
+export const addressConnectionsMaxDefault = 1_000;
 /**
  * The rate limit of failed authentications keeps at most this many characters of the id of a
  * tenant, operator or node. It cuts a longer id.

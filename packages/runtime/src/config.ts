@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import {
+  addressConnectionsMaxDefault,
+  connectionsMaxDefault,
   databaseAnswerTimeoutMsDefault,
   databaseBatchMaxDefault,
   databaseConnectTimeoutMsDefault,
 } from '@svc/domain';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
+import type { ConnectionLimits } from './connection-limit.ts';
 import { tracingConfig } from './tracing-config.ts';
 
 /**
@@ -122,7 +125,31 @@ export const bindConfig = {
     default: '127.0.0.1',
     description: 'the address on which the service listens for tenants or nodes',
   }),
+  CONNECTIONS_MAX: Type.Integer({
+    minimum: 10,
+    maximum: 1_000_000,
+    default: connectionsMaxDefault,
+    description: 'the most open connections of tenants or nodes to the process, 10 to 1000000',
+  }),
+  ADDRESS_CONNECTIONS_MAX: Type.Integer({
+    minimum: 10,
+    maximum: 1_000_000,
+    default: addressConnectionsMaxDefault,
+    description:
+      'the most open connections from one IPv4 address or IPv6 /64 network that is not in TRUST_PROXY, 10 to 1000000',
+  }),
 };
+
+/** Reads the limits of connections from `bindConfig`. */
+export function connectionLimitsOf(config: {
+  readonly CONNECTIONS_MAX: number;
+  readonly ADDRESS_CONNECTIONS_MAX: number;
+}): ConnectionLimits {
+  return {
+    connectionsMax: config.CONNECTIONS_MAX,
+    addressConnectionsMax: config.ADDRESS_CONNECTIONS_MAX,
+  };
+}
 
 // Ajv skips the check of the schema (70 ms of CPU) and the optimization of the generated code (40
 // ms), because each schema validates only one configuration.

@@ -18,9 +18,22 @@ export interface Sender {
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */
   waitMs(sender: Sender): number;
-  failed(sender: Sender): void;
-  succeeded(sender: Sender): void;
+  /**
+   * Begins an authentication, and counts it as failed until it ends otherwise. So the requests that
+   * are authenticated at the same time are limited too.
+   */
+  attempt(sender: Sender): Attempt;
 }
+
+export type Attempt =
+  | { readonly kind: 'limited'; readonly waitMs: number }
+  | {
+      readonly kind: 'counted';
+      /** Takes the count back. The sender has its own count from now on. */
+      succeeded(): void;
+      /** Takes the count back, because nothing was decided: a dependency failed. */
+      undecided(): void;
+    };
 
 /**
  * The default limit of failed authentications. A single client that keeps to the default rate limit
@@ -46,25 +59,44 @@ export function createFailureLimit({
     return trusted.has(own) ? own : address;
   }
 
+  function giveBack(name: string): void {
+    const known = buckets.get(name);
+    if (known === undefined) return;
+    const { bucket } = takeToken(known, policy, clock.monotonicMs(), -1);
+    // A missing bucket is full. So only senders with failures take space.
+    if (bucket.tokens >= policy.burst) buckets.delete(name);
+    else buckets.set(name, bucket);
+  }
+
+  function trust({ address, identity }: Sender): void {
+    const own = `${address} ${identity}`;
+    trusted.delete(own);
+    trusted.add(own);
+    dropOldest(trusted, trustedMax);
+  }
+
   return {
     waitMs(sender) {
       const bucket = buckets.get(nameOf(sender));
       if (bucket === undefined) return 0;
       return takeToken(bucket, policy, clock.monotonicMs()).decision.retryInMs;
     },
-    failed(sender) {
+    attempt(sender) {
       const name = nameOf(sender);
-      const { bucket } = takeToken(buckets.get(name), policy, clock.monotonicMs());
-      // Deleting the entry before it is set again keeps the map in the order of the last failures.
+      const { bucket, decision } = takeToken(buckets.get(name), policy, clock.monotonicMs());
+      // Deleting the entry before it is set again keeps the map in the order of the last attempts.
       buckets.delete(name);
       buckets.set(name, bucket);
       dropOldest(buckets, bucketsMax);
-    },
-    succeeded({ address, identity }) {
-      const own = `${address} ${identity}`;
-      trusted.delete(own);
-      trusted.add(own);
-      dropOldest(trusted, trustedMax);
+      if (!decision.allowed) return { kind: 'limited', waitMs: decision.retryInMs };
+      return {
+        kind: 'counted',
+        succeeded() {
+          giveBack(name);
+          trust(sender);
+        },
+        undecided: () => giveBack(name),
+      };
     },
   };
 }

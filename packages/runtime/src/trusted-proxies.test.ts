@@ -63,6 +63,22 @@ describe('the address of a client', () => {
     ['loopback', '::ffff:c000:207', '192.0.2.7'],
     ['loopback', '', '127.0.0.1'],
     ['10.0.0.0/8', '192.0.2.7', '127.0.0.1'],
+    ['loopback', '203.0.112.7:50123', '203.0.112.7'],
+    ['loopback', '203.0.112.7:50124', '203.0.112.7'],
+    ['loopback', '[2001:db8::1]:443', '2001:db8::1'],
+    ['loopback', '[2001:DB8:0::1]', '2001:db8::1'],
+    ['loopback', '[::ffff:192.0.2.7]:1', '192.0.2.7'],
+    ['loopback', '198.51.100.1:1, 127.0.0.2:80', '198.51.100.1'],
+    ['loopback', 'unknown', '127.0.0.1'],
+    ['loopback', '_hidden:80', '127.0.0.1'],
+    ['loopback', '192.0.2.7:', '127.0.0.1'],
+    ['loopback', '192.0.2.7:x', '127.0.0.1'],
+    ['loopback', '192.0.2.700:80', '127.0.0.1'],
+    ['loopback', '[192.0.2.7]:80', '127.0.0.1'],
+    ['loopback', '2001:db8::1]:443', '127.0.0.1'],
+    ['loopback', '192.0.2.7,', '127.0.0.1'],
+    ['loopback', '192.0.2.7, garbage, 127.0.0.2', '127.0.0.2'],
+    ['loopback', Array.from({ length: 1_000 }, () => '::1').join(','), '::1'],
   ])('trusting %s, forwarded for "%s", is %s', async (trusted, forwarded, address) => {
     const request = await received({ 'x-forwarded-for': forwarded });
     expect(proxies(trusted).clientAddress(request)).toBe(address);

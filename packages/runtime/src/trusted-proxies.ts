@@ -6,10 +6,12 @@ import { plainAddress } from './address-group.ts';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * Returns the client's address from the `X-Forwarded-For` of a trusted proxy. Without that
-   * header, returns the peer's address, or undefined if the peer is unknown.
+   * Returns the client's address from the `X-Forwarded-For` of a trusted proxy, without port and
+   * brackets. Otherwise the peer's address, or undefined if the peer is unknown (CONTRACT 9).
    */
   clientAddress(request: IncomingMessage): string | undefined;
+  /** True if a connection comes from a trusted proxy. `peer` is the address of the socket. */
+  isTrusted(peer: string | undefined): boolean;
   /**
    * If a trusted proxy sends `X-Forwarded-Proto`, returns whether each value is `https`
    * (CONTRACT 2). For any other request, returns whether the connection uses TLS.
@@ -80,6 +82,22 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
 
 export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
 
+/** The most hops of `X-Forwarded-For` that are read. It may have thousands of values. */
+const hopsMax = 32;
+
+const addressWithPort = /^(?:\[([^\]]{2,45})\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/;
+
+/**
+ * Reads one value of `X-Forwarded-For`: an address, which may have a port or stand in brackets.
+ * Undefined for any other text.
+ */
+function forwardedAddress(value: string): string | undefined {
+  const [, bracketed, ipv4] = addressWithPort.exec(value) ?? [];
+  const text = bracketed ?? ipv4 ?? value;
+  if (isIP(text) === 0 || (bracketed !== undefined && isIP(bracketed) !== 6)) return undefined;
+  return plainAddress(text);
+}
+
 function peerOf({ socket }: IncomingMessage): string | undefined {
   return socket.remoteAddress === undefined ? undefined : plainAddress(socket.remoteAddress);
 }
@@ -89,12 +107,19 @@ function proxiesOf(trusted: BlockList): TrustedProxies {
     isIP(address) !== 0 && trusted.check(address, familyOf(address));
   return {
     clientAddress(request) {
-      const peer = peerOf(request);
-      if (peer === undefined || !isTrusted(peer)) return peer;
-      const forwarded = valuesOf(request, 'x-forwarded-for').map(plainAddress);
+      let address = peerOf(request);
+      if (address === undefined || !isTrusted(address)) return address;
       // The last address that is not a trusted proxy is the client. It may invent earlier ones.
-      return forwarded.findLast((address) => !isTrusted(address)) ?? forwarded[0] ?? peer;
+      for (const value of valuesOf(request, 'x-forwarded-for').slice(-hopsMax).toReversed()) {
+        const forwarded = forwardedAddress(value);
+        // What is no address counts as the address of the proxy that sent it.
+        if (forwarded === undefined) return address;
+        address = forwarded;
+        if (!isTrusted(address)) return address;
+      }
+      return address;
     },
+    isTrusted: (peer) => peer !== undefined && isTrusted(plainAddress(peer)),
     cameOverTls(request) {
       const peer = peerOf(request);
       const isEncrypted = request.socket instanceof TLSSocket;

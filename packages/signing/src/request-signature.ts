@@ -73,6 +73,9 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
+/** What the headers of a signature say, before anybody knows the body and the secret. */
+export type CheckedHeaders = Presented | Extract<Verification, { kind: 'outside_window' }>;
+
 /**
  * Removes spaces and tabs at both ends. It uses loops, because a regular expression could take
  * quadratic time.
@@ -132,6 +135,35 @@ function matchingSecret(
 }
 
 /**
+ * Checks the form of the headers, and the timestamp against the clock. A request that fails here
+ * fails with every body and every secret (CONTRACT 1).
+ */
+export function checkSignatureHeaders({
+  timestamp,
+  signature,
+  nowSeconds,
+}: {
+  readonly timestamp: string | undefined;
+  readonly signature: string | undefined;
+  /** Unix seconds. A fraction is ignored. */
+  readonly nowSeconds: number;
+}): CheckedHeaders {
+  if (timestamp === undefined) {
+    return { kind: 'malformed', detail: 'X-SVC-Timestamp is missing.' };
+  }
+  if (signature === undefined) {
+    return { kind: 'malformed', detail: 'X-SVC-Signature is missing.' };
+  }
+  if (!timestampPattern.test(timestamp)) {
+    return { kind: 'malformed', detail: 'X-SVC-Timestamp is not Unix time in seconds.' };
+  }
+  const presented = presentedSignatures(signature);
+  if (presented.kind === 'malformed') return presented;
+  const seconds = Number(timestamp) - Math.floor(nowSeconds);
+  return Math.abs(seconds) > replayWindowSeconds ? { kind: 'outside_window', seconds } : presented;
+}
+
+/**
  * Verifies the headers `X-SVC-Timestamp` and `X-SVC-Signature` of a request (CONTRACT 1). One
  * signature that matches one secret is enough.
  */
@@ -145,22 +177,11 @@ export function verifyRequest(
     readonly nowSeconds: number;
   },
 ): Verification {
-  const { timestamp, signature, method, target, bodySha256 } = request;
-  if (timestamp === undefined) {
-    return { kind: 'malformed', detail: 'X-SVC-Timestamp is missing.' };
-  }
-  if (signature === undefined) {
-    return { kind: 'malformed', detail: 'X-SVC-Signature is missing.' };
-  }
-  if (!timestampPattern.test(timestamp)) {
-    return { kind: 'malformed', detail: 'X-SVC-Timestamp is not Unix time in seconds.' };
-  }
-  const presented = presentedSignatures(signature);
-  if (presented.kind === 'malformed') return presented;
-  const seconds = Number(timestamp) - Math.floor(request.nowSeconds);
-  if (Math.abs(seconds) > replayWindowSeconds) return { kind: 'outside_window', seconds };
+  const { timestamp = '', method, target, bodySha256 } = request;
+  const checked = checkSignatureHeaders(request);
+  if (checked.kind !== 'signatures') return checked;
   const text = stringToSign({ timestamp, method, target, bodySha256 });
-  const secretIndex = matchingSecret(presented.signatures, request.secrets, text);
+  const secretIndex = matchingSecret(checked.signatures, request.secrets, text);
   return secretIndex < 0 ? { kind: 'wrong_signature' } : { kind: 'verified', secretIndex };
 }
 

@@ -1,6 +1,7 @@
 import type { RatePolicy } from '@svc/domain';
 import { createConsumer, pingRedis } from '@svc/queue';
 import {
+  connectionLimitsOf,
   createFailureLimit,
   missingDependencies,
   openResources,
@@ -56,6 +57,8 @@ export async function run(
       host,
       port: config.NODE_LINK_PORT,
       tls,
+      connections: connectionLimitsOf(config),
+      proxies,
       decide: (request) => decideUpgrade(request, upgrading),
       open: (transport, node) => openLink(dispatcher, transport, node),
       clock,

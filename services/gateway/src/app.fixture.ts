@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { compileSchema, NoQuery, Problem } from '@svc/contracts';
-import { toWireId } from '@svc/domain';
-import { createFailureLimit, createLogger, newId, systemClock } from '@svc/runtime';
+import { toWireId, unauthenticatedBodyBytesDefault } from '@svc/domain';
+import {
+  createFailureLimit,
+  createLogger,
+  newId,
+  noTrustedProxies,
+  systemClock,
+} from '@svc/runtime';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { type RawResponse, sendSigned, type SignedRequest } from '@svc/testkit';
 import { Type } from 'typebox';
@@ -10,8 +16,9 @@ import { expect } from 'vitest';
 import type { Keys } from './access/authenticate.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { json } from './http/answer.ts';
+import { createBodyBudget } from './http/body-budget.ts';
 import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint.ts';
-import { type HttpServer, startHttpServer } from './http/http-server.ts';
+import { type HttpServer, type HttpServerOptions, startHttpServer } from './http/http-server.ts';
 import { createRequestLines } from './http/request-lines.ts';
 
 const tenantUuid = newId();
@@ -120,15 +127,21 @@ const limiter = {
 };
 export const observed: string[] = [];
 
+const shortTimeouts = { headersMs: 300, requestMs: 600, checkEveryMs: 50 };
 const requestLines = createRequestLines({ perSecondMax: 1_000, clock: systemClock, logger });
 
-export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpServer> {
+export async function startApp(
+  options: Partial<AppOptions> & Pick<HttpServerOptions, 'timeouts' | 'connections'> = {},
+): Promise<HttpServer> {
+  const { timeouts = shortTimeouts, connections } = options;
   const listener = createApp({
     endpoints,
     keys,
     keyUses,
     limiter,
     failures: createFailureLimit({ clock: systemClock }),
+    bodyBudget: createBodyBudget(unauthenticatedBodyBytesDefault),
+    proxies: noTrustedProxies,
     begun() {},
     observe: ({ route, status }) => observed.push(`${route} ${status}`),
     newId,
@@ -137,8 +150,8 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpS
     requestLines,
     ...options,
   });
-  const timeouts = { headersMs: 300, requestMs: 600, checkEveryMs: 50 };
-  const serving = { listener, newId, logger, requestLines, timeouts };
+  const limits = connections === undefined ? {} : { connections };
+  const serving = { listener, newId, logger, requestLines, timeouts, ...limits };
   return startHttpServer({ host: '127.0.0.1', port: 0, ...serving });
 }
 

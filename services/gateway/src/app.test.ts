@@ -1,5 +1,11 @@
 import { toWireId } from '@svc/domain';
-import { createFailureLimit, newId, systemClock } from '@svc/runtime';
+import {
+  createFailureLimit,
+  newId,
+  noTrustedProxies,
+  parseTrustedProxies,
+  systemClock,
+} from '@svc/runtime';
 import { sendSigned, type SignedRequest, waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, control, observed, operatorUuid, sendTo, startApp } from './app.fixture.ts';
@@ -189,7 +195,10 @@ describe('a limit by address', () => {
   });
 
   test('uses the forwarded address only if the proxy is trusted', async () => {
-    const behind = await startApp({ failures: failures(), trustProxy: 'loopback' });
+    const behind = await startApp({
+      failures: failures(),
+      proxies: parseTrustedProxies('loopback') ?? noTrustedProxies,
+    });
     const bare = await startApp({ failures: failures() });
     expect(await forgeThrice(behind)).toBe('unauthenticated');
     expect(await forgeThrice(bare)).toBe('rate_limited');

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { errorCatalogue } from '@svc/domain';
 import { QueueUnavailable } from '@svc/queue';
-import type { Logger, TrustedProxies } from '@svc/runtime';
+import type { Logger } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
 import type { Tracing } from '@svc/tracing';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
@@ -15,13 +15,8 @@ import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions, RequestObserver {
   readonly endpoints: readonly Endpoint[];
-  /** The proxies that are trusted to report the client's address. If omitted, none is trusted. */
-  readonly trustProxy?: string;
-  /**
-   * The proxies that are trusted to report in `x-forwarded-proto` whether the client used TLS. If
-   * set, a request whose client did not use TLS is refused.
-   */
-  readonly tlsOnly?: TrustedProxies;
+  /** If true, a request whose client did not use TLS is refused. */
+  readonly isTlsOnly?: boolean;
   readonly newId: () => string;
   readonly logger: Logger;
   readonly requestLines: RequestLines;
@@ -33,7 +28,7 @@ export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
   app.enable('case sensitive routing').enable('strict routing');
-  app.set('trust proxy', options.trustProxy ?? false);
+  app.set('trust proxy', (peer: string) => options.proxies.isTrusted(peer));
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const exchangeOf = (request: Request, response: Response): Exchange => {
     const exchange = exchanges.get(request) ?? beginExchange(request, response, options);
@@ -72,9 +67,12 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-function refusalBeforeRoute(request: IncomingMessage, { tlsOnly }: AppOptions): Answer | undefined {
+function refusalBeforeRoute(
+  request: IncomingMessage,
+  { isTlsOnly = false, proxies }: AppOptions,
+): Answer | undefined {
   if (!isParsable(request)) return problem('bad_request', badRequestDetail);
-  if (tlsOnly === undefined || tlsOnly.cameOverTls(request)) return undefined;
+  if (!isTlsOnly || proxies.cameOverTls(request)) return undefined;
   return problem('misdirected_request', errorCatalogue.misdirected_request.description);
 }
 
@@ -119,7 +117,8 @@ async function answerOf(
   options: AppOptions,
 ): Promise<Answer | undefined> {
   try {
-    if (endpoint.access === 'open') return await answerOpen(endpoint, request, response, exchange);
+    if (endpoint.access === 'open')
+      return await answerOpen(endpoint, request, response, exchange, options);
     return await answerSigned(endpoint, request, response, exchange, options);
   } catch (error) {
     return answerOfError(error, exchange, options.logger);

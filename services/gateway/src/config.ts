@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import {
+  bodyBytesMax,
   signupInFlightMaxDefault,
   signupsPerHourDefault,
   signupWebhookAttemptsPerHourDefault,
+  unauthenticatedBodyBytesDefault,
+  unauthenticatedBodyShares,
 } from '@svc/domain';
 import {
   bindConfig,
   commonConfig,
   ConfigError,
   flag,
+  noTrustedProxies,
   parseTrustedProxies,
   port,
   solanaConfig,
@@ -39,6 +43,13 @@ export const gatewayConfig = Type.Object({
     '0',
     '1 to accept webhook URLs with `http` or with a private host, else 0',
   ),
+  UNAUTHENTICATED_BODY_BYTES: Type.Integer({
+    minimum: unauthenticatedBodyShares * bodyBytesMax,
+    maximum: 1_073_741_824,
+    default: unauthenticatedBodyBytesDefault,
+    description:
+      'the most bytes that the bodies of requests take until their sender is authenticated; one address may take an eighth; 2097152 to 1073741824',
+  }),
   REQUEST_LINES_PER_SECOND: Type.Integer({
     minimum: 1,
     maximum: 100_000,
@@ -87,13 +98,14 @@ export function assertConsistent(config: GatewayConfig): void {
   }
 }
 
-/**
- * The proxies that report whether a request came over TLS. Undefined outside production or without
- * `TRUST_PROXY`.
- */
-export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
-  if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;
-  return parseTrustedProxies(config.TRUST_PROXY);
+/** The proxies of `TRUST_PROXY`, which `assertConsistent` has checked. */
+export function proxiesOf({ TRUST_PROXY: text }: GatewayConfig): TrustedProxies {
+  return (text === undefined ? undefined : parseTrustedProxies(text)) ?? noTrustedProxies;
+}
+
+/** True in production behind a proxy. Requests whose client did not use TLS are then refused. */
+export function isTlsOnly(config: GatewayConfig): boolean {
+  return config.SVC_ENVIRONMENT === 'production' && config.TRUST_PROXY !== undefined;
 }
 
 /** Null for plain HTTP. Throws `ConfigError` if a file cannot be read. */

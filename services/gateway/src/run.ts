@@ -7,6 +7,7 @@ import {
 } from '@svc/queue';
 import {
   type Clock,
+  connectionLimitsOf,
   createFailureLimit,
   createMetrics,
   type Lifecycle,
@@ -34,9 +35,10 @@ import {
 import { createKeyUses } from './access/key-uses.ts';
 import { createKeys } from './access/keys.ts';
 import { createApp } from './app.ts';
-import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
+import { assertConsistent, type GatewayConfig, isTlsOnly, proxiesOf, tlsOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
 import { missingForReads } from './health/readiness.ts';
+import { createBodyBudget } from './http/body-budget.ts';
 import { startHttpServer } from './http/http-server.ts';
 import { createRequestLines } from './http/request-lines.ts';
 import { createRequestMetrics } from './metrics.ts';
@@ -101,7 +103,9 @@ export async function run(
         tracing,
         logger,
       }),
-      ...proxies,
+      proxies,
+      bodyBudget: createBodyBudget(config.UNAUTHENTICATED_BODY_BYTES),
+      isTlsOnly: isTlsOnly(config),
       ...access,
       ...createRequestMetrics(metrics),
       clock,
@@ -112,13 +116,8 @@ export async function run(
     // without Redis.
     const ready = () => missingForReads(store);
     const adminPort = await openAdmin(opening, { redis, store, metrics, ready, tls });
-    const server = await startHttpServer({
-      host: config.BIND_HOST,
-      port: config.GATEWAY_PORT,
-      listener,
-      ...logging,
-      tls,
-    });
+    const serving = { listener, ...logging, tls, proxies };
+    const server = await startHttpServer({ ...addressOf(config), ...serving });
     lifecycle.own('http server', server);
     lifecycle.own('event waiters', eventWaiters);
     if (rail !== null) lifecycle.own('intent waiters', rail.waiters);
@@ -137,6 +136,14 @@ function openRequestLines(
 function openWatching(opening: Opening, store: Store, clock: Clock) {
   const metrics = createMetrics('gateway');
   return { metrics, tracing: openServiceTracing(opening, { store, metrics, clock }) };
+}
+
+function addressOf(config: GatewayConfig) {
+  return {
+    host: config.BIND_HOST,
+    port: config.GATEWAY_PORT,
+    connections: connectionLimitsOf(config),
+  };
 }
 
 const enqueuing = ({ channel }: ReplyListener, clock: Clock) => ({
@@ -160,14 +167,6 @@ function openKeys(
   const keyUses = createKeyUses(options);
   lifecycle.own('key uses', keyUses);
   return { keys: createKeys(store, clock), keyUses, failures: createFailureLimit({ clock }) };
-}
-
-function proxiesOf(config: GatewayConfig) {
-  const tlsOnly = tlsOnlyOf(config);
-  return {
-    ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
-    ...(tlsOnly === undefined ? {} : { tlsOnly }),
-  };
 }
 
 function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {

@@ -9,6 +9,7 @@ export const logMembers = {
   channel: 'the Redis channel that the line is about',
   charged: 'the charge in credits, as a decimal text; zero if nothing is charged',
   code: 'an error code of docs/CONTRACT.md, section 2 or 7',
+  connections: 'how many connections were closed since the last such line',
   count:
     'the number of deliveries that were marked as exhausted, or of settled submissions for whose deliveries no wake-up job could be enqueued',
   deleted: 'how many events or retired webhook endpoints were deleted',

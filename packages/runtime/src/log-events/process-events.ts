@@ -49,6 +49,11 @@ export const processEvents = {
     ['err'],
     actions.postgres,
   ),
+  'process.connections_refused': warn(
+    'connections over the limit were closed',
+    ['connections'],
+    'Find the address with `ss`. If it is a proxy of yours, add it to `TRUST_PROXY`. If the clients are real, raise `CONNECTIONS_MAX` or `ADDRESS_CONNECTIONS_MAX`, or add a process.',
+  ),
   'process.trace_export_failed': warn(
     'could not record or export traces',
     ['err'],

@@ -3,8 +3,19 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { nodeLinkSubprotocol } from '@svc/contracts';
-import { errorCatalogue, frameFromNodeBytesMax, headersBytesMax } from '@svc/domain';
-import { newId, requestIdOf, type Clock, type Logger } from '@svc/runtime';
+import { errorCatalogue, frameFromNodeBytesMax } from '@svc/domain';
+import {
+  brokenRequestCode,
+  httpServerLimits,
+  limitConnections,
+  newId,
+  requestIdOf,
+  tlsServerLimits,
+  type Clock,
+  type ConnectionLimits,
+  type Logger,
+  type TrustedProxies,
+} from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { LinkTransport } from '../links/links.ts';
 import { attachSocket, heartbeatCheckMs, transportOf, type LinkSocket } from './link-socket.ts';
@@ -24,6 +35,8 @@ export interface LinkServerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly connections: ConnectionLimits;
+  readonly proxies: TrustedProxies;
   decide(request: IncomingMessage): Promise<UpgradeDecision>;
   open(transport: LinkTransport, node: AcceptedNode): OpenLink;
   readonly clock: Clock;
@@ -53,10 +66,13 @@ const fault: UpgradeRefusal = {
 };
 
 function createHttp(options: LinkServerOptions, listener: RequestListener): Server {
-  const limits = { maxHeaderSize: headersBytesMax };
-  return options.tls === null
-    ? createServer(limits, listener)
-    : createTlsServer({ ...limits, ...options.tls }, listener);
+  const server =
+    options.tls === null
+      ? createServer(httpServerLimits, listener)
+      : createTlsServer({ ...httpServerLimits, ...options.tls, ...tlsServerLimits }, listener);
+  const { connections: limits, proxies, clock, logger } = options;
+  limitConnections(server, { limits, proxies, clock, logger });
+  return server;
 }
 
 function portOf(server: Server): number {
@@ -152,9 +168,9 @@ function serve(state: State): Server {
     socket.on('error', () => socket.destroy());
     dropWhenFailed(state, socket, upgrade(state, request, socket, head));
   });
-  server.on('clientError', (_error, socket) => {
-    const { description } = errorCatalogue.bad_request;
-    const refusal = { kind: 'refused', code: 'bad_request', detail: description } as const;
+  server.on('clientError', (error, socket) => {
+    const code = brokenRequestCode(error);
+    const refusal = { kind: 'refused', code, detail: errorCatalogue[code].description } as const;
     if (socket.writable) writeRefusal(socket, refusal, newId());
   });
   return server;

@@ -16,6 +16,9 @@ function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
     case 'unavailable':
       return [`retry-after: ${retryAfterSeconds ?? retryAfterSecondsDefault}`];
     case 'bad_request':
+    case 'request_timeout':
+    case 'headers_too_large':
+    case 'payload_too_large':
     case 'misdirected_request':
     case 'not_found':
       return [];

@@ -30,6 +30,9 @@ export interface UpgradeRefusal {
   readonly code: Extract<
     ErrorCode,
     | 'bad_request'
+    | 'request_timeout'
+    | 'headers_too_large'
+    | 'payload_too_large'
     | 'unauthenticated'
     | 'not_found'
     | 'method_not_allowed'
@@ -162,17 +165,23 @@ export async function decideUpgrade(
   const identity = headerOf(request, 'x-svc-node') ?? '';
   const address = addressGroup(proxies.clientAddress(request));
   const sender = { address, identity: identity.slice(0, identityLengthMax) };
-  const waitMs = failures.waitMs(sender);
-  if (waitMs > 0) {
+  // The upgrade counts as refused while it is checked. Otherwise all upgrades that arrive during a
+  // check would reach Postgres.
+  const attempt = failures.attempt(sender);
+  if (attempt.kind === 'limited') {
     const detail =
       'Too many upgrades from this address were refused. Connect again after the seconds in `Retry-After`.';
-    const retryAfterSeconds = Math.max(Math.ceil(waitMs / 1000), 1);
+    const retryAfterSeconds = Math.max(Math.ceil(attempt.waitMs / 1000), 1);
     return { kind: 'refused', code: 'rate_limited', detail, retryAfterSeconds };
   }
-  const decision = await checkUpgrade(request, context);
-  if (decision.kind === 'refused') failures.failed(sender);
-  else failures.succeeded(sender);
-  return decision;
+  try {
+    const decision = await checkUpgrade(request, context);
+    if (decision.kind === 'accepted') attempt.succeeded();
+    return decision;
+  } catch (error) {
+    attempt.undecided();
+    throw error;
+  }
 }
 
 /**

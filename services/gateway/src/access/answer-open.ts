@@ -7,6 +7,7 @@ import type { OpenEndpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { declaresTooLarge } from '../http/read-body.ts';
 import { payloadTooLarge, receiveBody } from '../http/receive-body.ts';
+import type { SignedOptions } from './answer-signed.ts';
 
 const noBody = Buffer.alloc(0);
 
@@ -16,22 +17,31 @@ export async function answerOpen(
   request: Request,
   response: Response,
   { requestId }: Exchange,
+  { proxies, bodyBudget }: Pick<SignedOptions, 'proxies' | 'bodyBudget'>,
 ): Promise<Answer | undefined> {
   if (declaresTooLarge(request, openBodyBytesMax)) return payloadTooLarge;
-  let body: Buffer = noBody;
-  if (endpoint.takesBody === true) {
-    const reading = await receiveBody(request, response, openBodyBytesMax);
-    if (reading.kind === 'aborted') return undefined;
-    if (reading.kind === 'problem') return reading;
-    body = reading.bytes;
-  }
-  return endpoint.handle({
-    requestId,
-    addressGroup: addressGroup(request.ip),
-    baseUrl: baseUrlOf(request),
-    id: String(request.params['reference'] ?? request.params['guide'] ?? ''),
-    body,
-    contentType: request.headers['content-type'],
-    contentEncoding: request.headers['content-encoding'],
+  const sender = addressGroup(proxies.clientAddress(request));
+  const handle = (body: Buffer): Promise<Answer> =>
+    endpoint.handle({
+      requestId,
+      addressGroup: sender,
+      baseUrl: baseUrlOf({ host: request.host, isTls: proxies.cameOverTls(request) }),
+      id: String(request.params['reference'] ?? request.params['guide'] ?? ''),
+      body,
+      contentType: request.headers['content-type'],
+      contentEncoding: request.headers['content-encoding'],
+    });
+  if (endpoint.takesBody !== true) return handle(noBody);
+  const received = await receiveBody(request, response, {
+    bytesMax: openBodyBytesMax,
+    budget: bodyBudget,
+    addressGroup: sender,
   });
+  if (received.kind === 'aborted') return undefined;
+  if (received.kind === 'problem') return received;
+  try {
+    return await handle(received.bytes);
+  } finally {
+    received.reservation.release();
+  }
 }

@@ -6,25 +6,43 @@ import {
   toWireId,
 } from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
-import { addressGroup, type Clock, type FailureLimit, type Sender } from '@svc/runtime';
+import {
+  addressGroup,
+  type Attempt,
+  type Clock,
+  type FailureLimit,
+  type Sender,
+  type TrustedProxies,
+} from '@svc/runtime';
 import { sha256Hex } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import type { Request, Response } from 'express';
 import { type Answer, problem, type ProblemAnswer, rateLimited } from '../http/answer.ts';
+import type { BodyBudget, BodyReservation } from '../http/body-budget.ts';
 import { decidedBeforeHold, type HoldReply, type SignedEndpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { receiveBody } from '../http/receive-body.ts';
+import { declaresTooLarge } from '../http/read-body.ts';
+import { payloadTooLarge, receiveBody } from '../http/receive-body.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
-import { authenticate, type Keys, type Principal } from './authenticate.ts';
+import {
+  type Access,
+  authenticate,
+  type Keys,
+  type Principal,
+  refusalBeforeBody,
+} from './authenticate.ts';
 import { answerWithCurrentKeys } from './current-keys.ts';
 import type { KeyUses } from './key-uses.ts';
-import { readSigningHeaders } from './signing-headers.ts';
+import { readSigningHeaders, type SigningHeaders } from './signing-headers.ts';
 
 export interface SignedOptions {
   readonly keys: Keys;
   readonly keyUses: KeyUses;
   readonly limiter: RateLimiter;
   readonly failures: FailureLimit;
+  readonly bodyBudget: BodyBudget;
+  /** The proxies that are trusted to report the client's address and its use of TLS. */
+  readonly proxies: TrustedProxies;
   readonly clock: Clock;
 }
 
@@ -39,22 +57,67 @@ export async function answerSigned(
   exchange: Exchange,
   options: SignedOptions,
 ): Promise<Answer | undefined> {
-  const sender = senderOf(request);
-  const waitMs = options.failures.waitMs(sender);
+  const { failures, bodyBudget } = options;
+  const address = options.proxies.clientAddress(request);
+  const sender = senderOf(request, address);
+  const waitMs = failures.waitMs(sender);
   if (waitMs > 0) return rateLimited(waitMs, tooManyFailures);
-  const reading = await receiveBody(request, response, bodyBytesMax);
+  if (declaresTooLarge(request, bodyBytesMax)) return payloadTooLarge;
+  const headers = readSigningHeaders(request.rawHeaders);
+  const access = endpoint.access === 'operator' ? 'operator' : 'tenant';
+  const refusal = refusalBeforeBody(headers, access, options.clock.nowMs());
+  if (refusal !== undefined) {
+    failures.attempt(sender);
+    return refusal;
+  }
+  const reading = await receiveBody(request, response, {
+    bytesMax: bodyBytesMax,
+    budget: bodyBudget,
+    addressGroup: sender.address,
+  });
   if (reading.kind === 'aborted') return undefined;
   if (reading.kind === 'problem') return reading;
+  // The request counts as failed while it is checked. Otherwise all forged requests that arrive
+  // during a check would be checked.
+  const attempt = failures.attempt(sender);
+  if (attempt.kind === 'limited') {
+    reading.reservation.release();
+    return rateLimited(attempt.waitMs, tooManyFailures);
+  }
+  const { bytes, reservation } = reading;
+  const received = { bytes, headers, access, address, sender, attempt, reservation } as const;
+  try {
+    return await answerReceived(endpoint, request, exchange, received, options);
+  } finally {
+    reservation.release();
+  }
+}
+
+interface Received {
+  readonly bytes: Buffer;
+  readonly headers: SigningHeaders;
+  readonly access: Access;
+  readonly address: string | undefined;
+  readonly sender: Sender;
+  readonly attempt: Extract<Attempt, { kind: 'counted' }>;
+  readonly reservation: BodyReservation;
+}
+
+async function answerReceived(
+  endpoint: SignedEndpoint,
+  request: Request,
+  exchange: Exchange,
+  { bytes, headers, access, address, sender, attempt, reservation }: Received,
+  options: SignedOptions,
+): Promise<Answer> {
   const target = request.originalUrl;
-  const headers = readSigningHeaders(request.rawHeaders);
   const parts = {
     method: request.method,
     target,
     headers,
-    bodySha256: sha256Hex(reading.bytes),
-    address: request.ip,
+    bodySha256: sha256Hex(bytes),
+    address,
   };
-  const access = endpoint.access === 'operator' ? 'operator' : 'tenant';
   const nowMs = options.clock.nowMs();
   const signed: SignedRequest = {
     requestId: exchange.requestId,
@@ -63,24 +126,35 @@ export async function answerSigned(
     id: String(
       request.params['id'] ?? request.params['reference'] ?? request.params['keyId'] ?? '',
     ),
-    body: reading.bytes,
+    body: bytes,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],
   };
+  let isKnown = false;
   const { principal, answer } = await answerWithCurrentKeys({
     firstAge: endpoint.access === 'tenant_hold' ? 'any' : 'recent',
-    identify: (age) => authenticate(parts, access, options.keys, nowMs, age),
+    identify: async (age) => {
+      try {
+        return await authenticate(parts, access, options.keys, nowMs, age);
+      } catch (error) {
+        if (!isKnown) attempt.undecided();
+        throw error;
+      }
+    },
     async attempt(known) {
+      // A handler may wait for a minute. The sender is known, so neither limit counts it any more.
+      if (!isKnown) attempt.succeeded();
+      isKnown = true;
+      reservation.release();
       const refusal = await countRequest(known, exchange, options.limiter);
       return refusal === undefined ? handle(endpoint, known, signed) : decidedBeforeHold(refusal);
     },
   });
   if (principal !== undefined) {
-    options.failures.succeeded(sender);
     if (principal.kind === 'tenant') options.keyUses.used(principal.keyId);
     return answer;
   }
-  options.failures.failed(sender);
+  if (isKnown) options.failures.attempt(sender);
   // The request has failed authentication. An earlier try with older keys may have set these
   // members. The answer and its log line must not show them.
   delete exchange.tenantId;
@@ -91,10 +165,9 @@ export async function answerSigned(
 const tooManyFailures =
   'Too many requests from this address failed authentication. Wait the seconds in `Retry-After`, then send a correctly signed request.';
 
-function senderOf(request: Request): Sender {
-  const { headers } = request;
+function senderOf({ headers }: Request, address: string | undefined): Sender {
   const identity = String(headers['x-svc-tenant'] ?? headers['x-svc-operator'] ?? '');
-  return { address: addressGroup(request.ip), identity: identity.slice(0, identityLengthMax) };
+  return { address: addressGroup(address), identity: identity.slice(0, identityLengthMax) };
 }
 
 /**

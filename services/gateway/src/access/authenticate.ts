@@ -1,5 +1,5 @@
 import { assertInvariant } from '@svc/domain';
-import { describeRefusal, verifyRequest } from '@svc/signing';
+import { checkSignatureHeaders, describeRefusal, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
 import type { SigningHeaders } from './signing-headers.ts';
@@ -65,6 +65,22 @@ export interface Keys {
  * that it can answer them `403 operator_only`.
  */
 export type Access = 'tenant' | 'operator';
+
+/**
+ * The answer to a request whose timestamp is outside the window. It is sent before the body is read
+ * (CONTRACT 2). Undefined for any other request.
+ */
+export function refusalBeforeBody(
+  headers: SigningHeaders,
+  access: Access,
+  nowMs: number,
+): ProblemAnswer | undefined {
+  const checked = checkSignatureHeaders({ ...headers, nowSeconds: Math.floor(nowMs / 1000) });
+  if (checked.kind !== 'outside_window') return undefined;
+  const identity = readIdentity(headers, access);
+  const isMalformed = identity.kind === 'malformed';
+  return unauthenticated(isMalformed ? identity.detail : describeRefusal(checked));
+}
 
 /**
  * Finds who signed this request. An unusable key and a wrong signature get the same answer, by the

@@ -5,10 +5,9 @@ const host = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?
  * because pages show this URL in shell commands that readers copy.
  */
 export function baseUrlOf(request: {
-  readonly protocol: string;
+  readonly isTls: boolean;
   readonly host: string | undefined;
 }): string {
-  const { host: asked = '' } = request;
-  const scheme = request.protocol === 'https' ? 'https' : 'http';
-  return `${scheme}://${host.test(asked) ? asked : 'localhost'}`;
+  const { host: asked = '', isTls } = request;
+  return `${isTls ? 'https' : 'http'}://${host.test(asked) ? asked : 'localhost'}`;
 }

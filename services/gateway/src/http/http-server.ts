@@ -5,8 +5,19 @@ import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problemMediaType } from '@svc/contracts';
-import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
-import { answerRaw, type Logger } from '@svc/runtime';
+import { errorCatalogue } from '@svc/domain';
+import {
+  answerRaw,
+  brokenRequestCode,
+  type ConnectionLimits,
+  httpServerLimits,
+  limitConnections,
+  type Logger,
+  noTrustedProxies,
+  systemClock,
+  tlsServerLimits,
+  type TrustedProxies,
+} from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 import type { RequestLines } from './request-lines.ts';
 
@@ -20,15 +31,10 @@ interface ClientTimeouts {
   readonly checkEveryMs: number;
 }
 const defaultTimeouts: ClientTimeouts = {
-  headersMs: 10_000,
-  requestMs: requestTimeoutMs,
-  checkEveryMs: 1_000,
+  headersMs: httpServerLimits.headersTimeout,
+  requestMs: httpServerLimits.requestTimeout,
+  checkEveryMs: httpServerLimits.connectionsCheckingInterval,
 };
-/**
- * An idle connection stays open this long. Load balancers usually close it sooner, so they send no
- * request on a connection that the server is closing.
- */
-const keepAliveTimeoutMs = 65_000;
 /**
  * During a close, requests in flight have this long to finish. The process must stop within 10 s
  * and needs the rest to close its other resources.
@@ -57,6 +63,10 @@ export interface HttpServerOptions {
   readonly logger: Logger;
   readonly requestLines: RequestLines;
   readonly timeouts?: ClientTimeouts;
+  /** If omitted, the number of connections is not limited. */
+  readonly connections?: ConnectionLimits;
+  /** The proxies whose connections count only for the whole process. If omitted, none. */
+  readonly proxies?: TrustedProxies;
   /** PEM texts. Null or omitted for plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
@@ -78,6 +88,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.listener(request, response);
   };
   const server = createServerOf(options.tls ?? null, timeouts, listener);
+  limitConnectionsOf(server, options);
   // Without these two listeners, Node would send `100 Continue` itself, and answer 417 to other
   // values of `Expect`.
   server.on('checkContinue', listener);
@@ -116,24 +127,28 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
+function limitConnectionsOf(server: NetServer, options: HttpServerOptions): void {
+  const { connections: limits, proxies = noTrustedProxies, logger } = options;
+  if (limits === undefined) return;
+  limitConnections(server, { limits, proxies, clock: systemClock, logger });
+}
+
 function createServerOf(
   tls: { readonly cert: string; readonly key: string } | null,
   timeouts: ClientTimeouts,
   listener: RequestListener,
 ): Server | TlsServer {
   const http = {
-    maxHeaderSize: headersBytesMax,
+    ...httpServerLimits,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
     // By default, Node refuses an HTTP/1.1 request without a Host header and sends no body. `false`
     // lets the gateway answer with a problem document.
     requireHostHeader: false,
   };
   if (tls === null) return createServer(http, listener);
-  const handshake = { minVersion: 'TLSv1.2', handshakeTimeout: timeouts.headersMs } as const;
-  return createTlsServer({ ...http, ...tls, ...handshake }, listener);
+  return createTlsServer({ ...http, ...tls, ...tlsServerLimits }, listener);
 }
 
 function portOf(server: Server | TlsServer): number {
@@ -168,7 +183,7 @@ function answerBroken(
     socket.destroy();
     return;
   }
-  const code = codeOf(error);
+  const code = brokenRequestCode(error);
   const requestId = options.newId();
   if (options.requestLines.admits({ status: errorCatalogue[code].status, durationMs: 0 })) {
     options.logger.info(
@@ -177,16 +192,6 @@ function answerBroken(
     );
   }
   refuseRaw(socket, problem(code, errorCatalogue[code].description), requestId);
-}
-
-const brokenCodes: Readonly<Record<string, ErrorCode>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
-};
-
-function codeOf(error: NodeJS.ErrnoException): ErrorCode {
-  return brokenCodes[error.code ?? ''] ?? 'bad_request';
 }
 
 function refuseRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {

@@ -6,7 +6,7 @@ import type { TenantRequest } from '../http/endpoint.ts';
 import { intentRecord } from './intent-record.ts';
 import type { GatewayRail } from './rail.ts';
 
-/** The `Retry-After` of the `429` that a request gets if too many others wait at this gateway. */
+/** The `Retry-After` of the `429` if too many requests of the gateway or the tenant wait already. */
 const fullRetryMs = 5_000;
 
 /** `GET …/:reference/await` (CONTRACT 8). */
@@ -19,7 +19,7 @@ export async function awaitIntent(
   const intent = await readPurchaseIntent(store, { reference, tenantId });
   if (intent === null) return notFound;
   if (intent.status !== 'pending' || timeoutSeconds === 0) return answerOf(intent);
-  const end = await waiters.wait(reference, timeoutSeconds * 1000);
+  const end = await waiters.wait({ tenantId, reference }, timeoutSeconds * 1000);
   if (end === 'full') {
     return rateLimited(
       fullRetryMs,

@@ -3,21 +3,29 @@ import type { Logger } from '@svc/runtime';
 
 /** The most requests of one gateway that wait for payments at the same time. */
 const waitersMax = 5_000;
+/** The most requests of one tenant that wait for payments at one gateway, as for events. */
+const tenantWaitersMax = 10;
 /** The pause before each look. A look is one statement for the statuses of all awaited intents. */
 const lookMs = 250;
 
 type WaitEnd =
   /** The intent has left `pending`, the time is over or the gateway closes. */
   | 'ended'
-  /** `waitersMax` requests wait already. */
+  /** `waitersMax` requests wait already, or `tenantWaitersMax` of the tenant. */
   | 'full';
 
+export interface AwaitedIntent {
+  readonly tenantId: string;
+  readonly reference: string;
+}
+
 export interface IntentWaiters {
-  wait(reference: string, timeoutMs: number): Promise<WaitEnd>;
+  wait(awaited: AwaitedIntent, timeoutMs: number): Promise<WaitEnd>;
   close(): void;
 }
 
 interface Waiter {
+  readonly tenantId: string;
   readonly untilMs: number;
   readonly end: () => void;
 }
@@ -32,15 +40,23 @@ export function createIntentWaiters(deps: {
   readonly logger: Logger;
 }): IntentWaiters {
   const waiting = new Map<string, Set<Waiter>>();
+  const countByTenant = new Map<string, number>();
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+
+  function countOne(tenantId: string, change: 1 | -1): void {
+    count += change;
+    const own = (countByTenant.get(tenantId) ?? 0) + change;
+    if (own === 0) countByTenant.delete(tenantId);
+    else countByTenant.set(tenantId, own);
+  }
 
   function endAll(reference: string, which: (waiter: Waiter) => boolean): void {
     const waiters = waiting.get(reference) ?? new Set<Waiter>();
     for (const waiter of [...waiters].filter(which)) {
       waiters.delete(waiter);
-      count -= 1;
+      countOne(waiter.tenantId, -1);
       waiter.end();
     }
     if (waiters.size === 0) waiting.delete(reference);
@@ -70,15 +86,16 @@ export function createIntentWaiters(deps: {
   }
 
   return {
-    wait(reference, timeoutMs) {
+    wait({ tenantId, reference }, timeoutMs) {
       if (isClosed) return Promise.resolve('ended');
-      if (count >= waitersMax) return Promise.resolve('full');
+      const own = countByTenant.get(tenantId) ?? 0;
+      if (count >= waitersMax || own >= tenantWaitersMax) return Promise.resolve('full');
       return new Promise((resolve) => {
         const waiters = waiting.get(reference) ?? new Set<Waiter>();
         const untilMs = deps.monotonicMs() + timeoutMs;
-        waiters.add({ untilMs, end: () => resolve('ended') });
+        waiters.add({ tenantId, untilMs, end: () => resolve('ended') });
         waiting.set(reference, waiters);
-        count += 1;
+        countOne(tenantId, 1);
         schedule();
       });
     },

@@ -118,7 +118,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Last key',
     description:
-      'This is the last valid key of the tenant with the scope `settings`. Create another key with this scope first.',
+      'No other valid key of the tenant has all scopes, no addresses and no expiry, or no other one has the scope `settings`. Create such a key first.',
   },
   payload_too_large: {
     status: 413,

@@ -8,6 +8,51 @@ export function isKeyScope(text: string): text is KeyScope {
   return keyScopes.some((scope) => scope === text);
 }
 
+/** The limits of a key (CONTRACT 12). */
+export interface KeyLimits {
+  readonly scopes: readonly KeyScope[];
+  /** CIDR blocks in canonical form. Empty: any address. */
+  readonly addresses: readonly string[];
+  /** Null if the key does not expire. */
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * True if a key with the limits `key` can do nothing that `other` cannot. A key creates and deletes
+ * only such keys (CONTRACT 12).
+ */
+export function isWithinKey(key: KeyLimits, other: KeyLimits): boolean {
+  return (
+    key.scopes.every((scope) => other.scopes.includes(scope)) &&
+    liesWithin(key.addresses, other.addresses) &&
+    (other.expiresAt === null || (key.expiresAt !== null && key.expiresAt <= other.expiresAt))
+  );
+}
+
+/** True for a key with all scopes, without addresses and without an expiry (`last_key`). */
+export function isUnlimitedKey({ scopes, addresses, expiresAt }: KeyLimits): boolean {
+  return (
+    keyScopes.every((scope) => scopes.includes(scope)) &&
+    addresses.length === 0 &&
+    expiresAt === null
+  );
+}
+
+/** True if each of `blocks` lies in one of `others`. Without blocks, any address is meant. */
+function liesWithin(blocks: readonly string[], others: readonly string[]): boolean {
+  if (others.length === 0) return true;
+  if (blocks.length === 0) return false;
+  const wide = others.map(parseBlock);
+  return blocks.every((text) => {
+    const block = parseBlock(text);
+    if (block === undefined) return false;
+    const [base, bits] = block;
+    return wide.some(
+      (other) => other !== undefined && bits >= other[1] && matches(base, other[0], other[1]),
+    );
+  });
+}
+
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 const cidrPattern = /^([0-9a-f.:]{2,39})\/(0|[1-9][0-9]{0,2})$/i;

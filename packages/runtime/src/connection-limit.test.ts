@@ -67,7 +67,7 @@ test('an address and the server have at most so many connections, and a closed o
   expect(server.lines).toHaveLength(1);
 });
 
-test('a trusted proxy has no limit of its own, because it serves many clients', async () => {
+test('a trusted proxy has only the limit of the server, because it serves many clients', async () => {
   const server = await serverWith('127.0.0.1');
   for (let count = 0; count < 4; count += 1) expect(await server.admits('127.0.0.1')).toBe(true);
   expect(await server.admits('127.0.0.1')).toBe(false);

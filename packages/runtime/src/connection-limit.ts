@@ -15,8 +15,8 @@ export interface ConnectionLimits {
 const lineEveryMs = 60_000;
 
 /**
- * Closes a new connection at once if the server, or the address that it comes from, has as many as
- * it may have. A trusted proxy serves many clients, so only the server's limit counts for it.
+ * Closes a new connection at once if its server or its address has too many. A trusted proxy serves
+ * many clients, so only the limit of the server counts for it.
  */
 export function limitConnections(
   server: Server,

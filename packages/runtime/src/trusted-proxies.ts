@@ -6,8 +6,8 @@ import { plainAddress } from './address-group.ts';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * Returns the client's address from the `X-Forwarded-For` of a trusted proxy, without port and
-   * brackets. Otherwise the peer's address, or undefined if the peer is unknown (CONTRACT 9).
+   * Returns the client's address from the `X-Forwarded-For` of a trusted proxy. Otherwise the peer's
+   * address, or undefined if the peer is unknown (CONTRACT 9).
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /** True if a connection comes from a trusted proxy. `peer` is the address of the socket. */
@@ -112,7 +112,7 @@ function proxiesOf(trusted: BlockList): TrustedProxies {
       // The last address that is not a trusted proxy is the client. It may invent earlier ones.
       for (const value of valuesOf(request, 'x-forwarded-for').slice(-hopsMax).toReversed()) {
         const forwarded = forwardedAddress(value);
-        // What is no address counts as the address of the proxy that sent it.
+        // Any other text counts as the address of the proxy that sent it.
         if (forwarded === undefined) return address;
         address = forwarded;
         if (!isTrusted(address)) return address;

@@ -73,7 +73,7 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
-/** What the headers of a signature say, before anybody knows the body and the secret. */
+/** The result of a check of the headers alone, without the body and the secret. */
 export type CheckedHeaders = Presented | Extract<Verification, { kind: 'outside_window' }>;
 
 /**

@@ -114,6 +114,7 @@ export * from './submissions/submission-list.ts';
 export * from './submissions/submissions.ts';
 export * from './pricing/surge-pin.ts';
 export * from './tenants/keys.ts';
+export { sealAllKeyLimits } from './tenants/key-limits.ts';
 export { findTenantCredentials, type TenantCredentials } from './tenants/credentials.ts';
 export * from './tenants/secrets.ts';
 export * from './tenants/tenants.ts';

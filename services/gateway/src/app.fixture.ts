@@ -30,6 +30,7 @@ const credentials: TenantCredentials = {
   allowedJobTypes: [],
   hmacSecrets: [secret],
   keyIds: [newId()],
+  tamperedKeyIds: [],
   scopes: ['read', 'spend', 'settings'],
   addresses: [],
   hasExpiringSecret: false,

@@ -163,10 +163,14 @@ function openKeys(
   lifecycle: Lifecycle,
   options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
 ) {
-  const { store, clock } = options;
+  const { store, clock, logger } = options;
   const keyUses = createKeyUses(options);
   lifecycle.own('key uses', keyUses);
-  return { keys: createKeys(store, clock), keyUses, failures: createFailureLimit({ clock }) };
+  return {
+    keys: createKeys(store, clock, logger),
+    keyUses,
+    failures: createFailureLimit({ clock }),
+  };
 }
 
 function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {

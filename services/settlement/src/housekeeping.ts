@@ -1,5 +1,5 @@
 import { runUntilClosed, type Lifecycle, type Logger } from '@svc/runtime';
-import { makePartitions, type Store } from '@svc/store';
+import { makePartitions, sealAllKeyLimits, type Store } from '@svc/store';
 import { type Auditing, createAuditor } from './ledger-audit.ts';
 import { purge, type PurgeDeps } from './purge.ts';
 
@@ -8,6 +8,8 @@ import { purge, type PurgeDeps } from './purge.ts';
  * so a day without housekeeping does no harm.
  */
 const partitionsIntervalMs = 3_600_000;
+/** The interval at which the keys that an older service has created get the seal of their limits. */
+const keyLimitsIntervalMs = 60_000;
 const purgeIntervalMs = 60_000;
 const auditPollMs = 60_000;
 
@@ -49,9 +51,15 @@ export async function startHousekeeping(
       intervalMs: auditPollMs,
       run: () => auditor.audit({ isDueOnly: true }),
     },
+    { name: 'key limits', intervalMs: keyLimitsIntervalMs, run: () => sealKeyLimits(housekeeping) },
     { name: 'purge', intervalMs: purgeIntervalMs, run: () => purge(housekeeping) },
   ];
   for (const task of tasks) runUntilClosed(lifecycle, { ...task, logger });
+}
+
+async function sealKeyLimits({ store, logger }: Partitioning): Promise<void> {
+  const keys = await sealAllKeyLimits(store);
+  if (keys > 0) logger.info({ keys }, 'sealed the limits of keys');
 }
 
 /**

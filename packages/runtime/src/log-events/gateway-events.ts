@@ -44,6 +44,11 @@ export const gatewayEvents = {
     ['err'],
     actions.postgres,
   ),
+  'gateway.key_tampered': error(
+    'the limits of a key were changed in the database; the key is refused',
+    ['tenantId', 'keyId'],
+    'Treat it as an intrusion: somebody wrote to Postgres without the master key. Find out who, then delete the key and create another one.',
+  ),
   'gateway.announcement_failed': warn(
     'could not notify other services of a committed change',
     ['err', 'requestId', 'submissionId', 'deliveryId'],

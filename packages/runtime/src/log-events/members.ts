@@ -35,6 +35,8 @@ export const logMembers = {
   inProgress: 'how many jobs are in progress',
   jobId: 'the id of the job in its queue',
   kind: 'the kind of the bus message, or why the submission was overdue',
+  keyId: 'the key of the tenant, `key_…`',
+  keys: 'how many keys got the seal of their limits',
   leftOut: 'how many log lines about requests were left out within about a second',
   logLevel: 'the log level that now applies; `configured` for the level in `LOG_LEVEL`',
   made: 'the created partitions: table, begin, end and how many rows were moved into each',

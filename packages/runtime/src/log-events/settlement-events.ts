@@ -1,6 +1,7 @@
 import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
 
 export const settlementEvents = {
+  'settlement.key_limits_sealed': info('sealed the limits of keys', ['keys']),
   'settlement.submission_settled': info('settled', [
     'requestId',
     'submissionId',

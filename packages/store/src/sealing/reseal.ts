@@ -29,6 +29,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     kind: '(secret_version - 1)::text',
   },
   { table: 'tenant_secrets', column: 'sealed', tenant: 'tenant_id', kind: 'kind' },
+  { table: 'tenant_secrets', column: 'limits_sealed', tenant: 'tenant_id', kind: 'kind' },
   {
     table: 'webhook_endpoints',
     column: 'secret_sealed',

@@ -35,6 +35,13 @@ export const tenantSecretPlace = (at: Tenants & { id: string; kind: string }): P
   kind: at.kind,
 });
 
+/** The place of the sealed scopes, addresses and expiry of a key. */
+export const keyLimitsPlace = (at: Tenants & { id: string; kind: string }): Place => ({
+  ...rowOf('tenant_secrets', 'limits_sealed', at.id),
+  tenantId: at.tenantId,
+  kind: at.kind,
+});
+
 /** The kind is the secret's version, so an earlier secret does not open as the current one. */
 export const endpointSecretPlace = (at: Tenants & { id: string; version: number }): Place => ({
   ...rowOf('webhook_endpoints', 'secret_sealed', at.id),

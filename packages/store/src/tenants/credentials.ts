@@ -1,7 +1,8 @@
-import { dispatchDeadlineMs, isKeyScope, type KeyScope, keyScopes } from '@svc/domain';
+import { dispatchDeadlineMs, type KeyScope, keyScopes } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
 import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
+import { hasSoundLimits, keyLimitsOf } from './key-limits.ts';
 
 /**
  * The data of a tenant that the gateway needs to check and price a signed request (CONTRACT 1 and
@@ -18,6 +19,11 @@ export interface TenantCredentials {
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
   keyIds: string[];
+  /**
+   * The ids of keys whose scopes, addresses or expiry do not match their seal. Somebody has edited
+   * them in the database. Their secrets are left out.
+   */
+  tamperedKeyIds: string[];
   /**
    * The scopes of the key that the request names. All scopes if it names a first key (`KeyRecord`),
    * or if it does not name a key.
@@ -65,7 +71,8 @@ interface CredentialsRow {
   readonly secret_id: string | null;
   readonly kind: 'hmac' | 'key';
   readonly sealed: Uint8Array | null;
-  readonly expires: boolean;
+  readonly expires_at: Date | null;
+  readonly limits_sealed: Uint8Array | null;
   readonly scopes: string[] | null;
   readonly addresses: string[] | null;
 }
@@ -74,7 +81,7 @@ const credentialsSql = `
   SELECT asked.place::text AS asked, t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled,
     t.allowed_job_types, t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.kind,
     s.sealed, s.scopes, s.addresses,
-    s.expires_at IS NOT NULL AS expires,
+    s.expires_at, s.limits_sealed,
     COALESCE((SELECT epoch FROM credit_accounts WHERE tenant_id = t.id), 0) AS epoch,
     COALESCE(
       (SELECT version FROM rate_cards WHERE tenant_id = t.id ORDER BY version DESC LIMIT 1),
@@ -83,7 +90,7 @@ const credentialsSql = `
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, key_id, place)
   JOIN tenants t ON t.id = asked.tenant_id
   LEFT JOIN LATERAL (
-    SELECT id, kind, sealed, expires_at, scopes, addresses FROM tenant_secrets
+    SELECT id, kind, sealed, expires_at, scopes, addresses, limits_sealed FROM tenant_secrets
     WHERE tenant_id = t.id AND (expires_at IS NULL OR expires_at > svc_now())
       AND kind = ANY(CASE WHEN asked.key_id IS NULL THEN '{hmac}' ELSE '{hmac,key}' END::text[])
       AND (asked.key_id IS NULL OR id = asked.key_id)
@@ -117,24 +124,34 @@ export function findTenantCredentials(
   return findInBatch(store, { tenantId, keyId });
 }
 
+const unlimited = { scopes: keyScopes, addresses: [] } as const;
+
 function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCredentials | null {
   const [first] = rows;
   if (first === undefined) return null;
   const tenantId = first.tenant_id;
-  const secrets = rows.flatMap(({ secret_id: id, kind, sealed }) =>
-    id === null || sealed === null ? [] : [{ id, tenantId, kind, sealed }],
-  );
+  const found = rows.flatMap(({ secret_id: id, sealed, ...row }) => {
+    if (id === null || sealed === null) return [];
+    const { kind, scopes, addresses, expires_at: expiresAt, limits_sealed: limitsSealed } = row;
+    return [{ id, tenantId, kind, sealed, scopes, addresses, expiresAt, limitsSealed }];
+  });
+  const [named] = found;
+  const limits = named?.kind === 'key' ? keyLimitsOf(named) : unlimited;
+  const opened = found.map((one) => ({
+    ...one,
+    secret: unsealText(store.sealer, tenantSecretPlace(one), one.sealed),
+  }));
+  const secrets = opened.filter((one) => hasSoundLimits(store, one));
   return {
     tenantId,
     disabled: first.disabled,
     allowedJobTypes: first.allowed_job_types,
-    hmacSecrets: secrets.map(({ sealed, ...place }) =>
-      unsealText(store.sealer, tenantSecretPlace(place), sealed),
-    ),
+    hmacSecrets: secrets.map(({ secret }) => secret),
     keyIds: secrets.map(({ id }) => id),
-    scopes: first.scopes?.filter(isKeyScope) ?? keyScopes,
-    addresses: first.addresses ?? [],
-    hasExpiringSecret: rows.some(({ expires }) => expires),
+    tamperedKeyIds: opened.filter((one) => !secrets.includes(one)).map(({ id }) => id),
+    scopes: limits.scopes,
+    addresses: [...limits.addresses],
+    hasExpiringSecret: found.some(({ expiresAt }) => expiresAt !== null),
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
     rateCardVersion: first.rate_card_version,

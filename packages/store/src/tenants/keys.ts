@@ -1,7 +1,8 @@
 import {
-  isKeyScope,
+  isUnlimitedKey,
+  isWithinKey,
+  type KeyLimits,
   type KeyScope,
-  keyScopes,
   tenantChangeNames,
   tenantKeysMax,
   toWireId,
@@ -12,6 +13,7 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace } from '../sealing/sealed.ts';
 import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts';
+import { hasSoundLimits, keyLimitsOf, type KeyLimitsRow, sealKeyLimits } from './key-limits.ts';
 import { lockEpochSql } from './tenants.ts';
 
 /**
@@ -50,40 +52,65 @@ export type KeyCreation =
    */
   | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
   /** The tenant has at least `tenantKeysMax` valid keys. */
-  | { kind: 'key_limit' };
+  | { kind: 'key_limit' }
+  | SignerRefusal;
+
+/** The key that signs a change of keys cannot make this change (CONTRACT 12). */
+type SignerRefusal =
+  /** The other key can do something that the signing key cannot. */
+  | { kind: 'exceeds_signer' }
+  /** The signing key was deleted, or has expired, since the request was authenticated. */
+  | { kind: 'signer_gone' };
 
 export type KeyDeletion =
   | { kind: 'deleted'; deliveryIds: string[] }
   | { kind: 'not_found' }
-  /** The key is the last one with the scope `settings`. */
-  | { kind: 'last_key' };
+  /** No key without limits, or no key with the scope `settings`, would be left. */
+  | { kind: 'last_key' }
+  | SignerRefusal;
 
 const validKey = `kind IN ('hmac', 'key') AND (expires_at IS NULL OR expires_at > svc_now())`;
-const columns = `id, scopes, addresses, created_at AS "createdAt", expires_at AS "expiresAt",
-  last_used_at AS "lastUsedAt"`;
+const columns = `id, tenant_id AS "tenantId", kind, scopes, addresses, created_at AS "createdAt",
+  expires_at AS "expiresAt", last_used_at AS "lastUsedAt", limits_sealed AS "limitsSealed"`;
 
-interface KeyRow extends Omit<KeyRecord, 'scopes' | 'addresses'> {
-  readonly scopes: string[] | null;
-  readonly addresses: string[] | null;
+interface KeyRow extends KeyLimitsRow {
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly limitsSealed: Uint8Array | null;
 }
 
 /** The valid keys of a tenant, newest first. */
 export async function listKeys(store: Store, tenantId: string): Promise<KeyRecord[]> {
-  return readKeys(store.query, tenantId);
+  return (await readKeys(store.query, tenantId)).map(keyOf);
 }
 
-async function readKeys(query: Query, tenantId: string): Promise<KeyRecord[]> {
-  const rows = await query<KeyRow>(
+async function readKeys(query: Query, tenantId: string): Promise<KeyRow[]> {
+  return query<KeyRow>(
     `SELECT ${columns} FROM tenant_secrets WHERE tenant_id = $1::uuid AND ${validKey}
      ORDER BY created_at DESC, id DESC`,
     [tenantId],
   );
-  return rows.map(keyOf);
 }
 
-/** `scopes` is null in the row of a first key, which has all scopes. */
-function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
-  return { ...key, scopes: scopes?.filter(isKeyScope) ?? keyScopes, addresses: addresses ?? [] };
+function keyOf(row: KeyRow): KeyRecord {
+  const { id, createdAt, lastUsedAt } = row;
+  const { scopes, addresses, expiresAt } = keyLimitsOf(row);
+  return { id, scopes, addresses: [...addresses], createdAt, expiresAt, lastUsedAt };
+}
+
+/**
+ * Compares a key with the one that signed the request. `valid` are the tenant's keys, read under the
+ * lock. An operator has no such limit.
+ */
+function refusedBySigner(
+  valid: readonly KeyRow[],
+  key: KeyLimits,
+  { actor }: Author,
+): SignerRefusal | undefined {
+  if (actor.kind !== 'tenant' || actor.keyId === undefined) return undefined;
+  const signer = valid.find(({ id }) => id === actor.keyId);
+  if (signer === undefined) return { kind: 'signer_gone' };
+  return isWithinKey(key, keyLimitsOf(signer)) ? undefined : { kind: 'exceeds_signer' };
 }
 
 /**
@@ -95,6 +122,9 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
   return store.transaction(async (query): Promise<KeyCreation> => {
     await query(lockEpochSql, [tenantId]);
     const valid = await readKeys(query, tenantId);
+    const { createdAt, expiresAt } = await lifeOf(query, expiresInDays);
+    const refusal = refusedBySigner(valid, { scopes, addresses, expiresAt }, by);
+    if (refusal !== undefined) return refusal;
     if (valid.length >= tenantKeysMax) return { kind: 'key_limit' };
     await query(
       `DELETE FROM tenant_secrets
@@ -103,12 +133,13 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
     );
     const id = store.newId();
     const sealed = store.sealer.seal(tenantSecretPlace({ id, tenantId, kind: 'key' }), secret);
+    const limits = { id, tenantId, kind: 'key', scopes, addresses, expiresAt } as const;
     const [row] = await query<KeyRow>(
-      `INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, scopes, addresses, created_at, expires_at)
-       VALUES ($1::uuid, $2::uuid, 'key', $3, $4::text[], $5::text[], svc_now(),
-         svc_now() + $6::int * interval '1 day')
+      `INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, scopes, addresses, created_at, expires_at,
+         limits_sealed)
+       VALUES ($1::uuid, $2::uuid, 'key', $3, $4::text[], $5::text[], $6::timestamptz, $7::timestamptz, $8)
        RETURNING ${columns}`,
-      [id, tenantId, sealed, scopes, addresses, expiresInDays],
+      [id, tenantId, sealed, scopes, addresses, createdAt, expiresAt, sealKeyLimits(store, limits)],
     );
     if (row === undefined) throw new Error('the insert of a key returned no row');
     const created = keyOf(row);
@@ -116,6 +147,20 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
     const deliveryIds = await record(store, query, 'key.create', change, by);
     return { kind: 'created', key: created, deliveryIds };
   });
+}
+
+/** The times of a new key. The limits are sealed with its end, so the end is read before the insert. */
+async function lifeOf(
+  query: Query,
+  expiresInDays: number | null,
+): Promise<{ createdAt: Date; expiresAt: Date | null }> {
+  const [row] = await query<{ createdAt: Date; expiresAt: Date | null }>(
+    `WITH now AS MATERIALIZED (SELECT svc_now()::timestamptz(3) AS at)
+     SELECT at AS "createdAt", at + $1::int * interval '1 day' AS "expiresAt" FROM now`,
+    [expiresInDays],
+  );
+  if (row === undefined) throw new Error('the database returned no time');
+  return row;
 }
 
 /**
@@ -129,13 +174,20 @@ export async function deleteKey(
 ): Promise<KeyDeletion> {
   return store.transaction(async (query): Promise<KeyDeletion> => {
     // The lock makes deletions run one after another. Without the lock, two concurrent deletions of
-    // the last two keys with the scope `settings` could both pass the check for `last_key`.
+    // the last two keys without limits could both pass the check for `last_key`.
     await query(lockEpochSql, [tenantId]);
     const valid = await readKeys(query, tenantId);
-    const key = valid.find(({ id }) => id === keyId);
-    if (key === undefined) return { kind: 'not_found' };
-    const others = valid.filter((other) => other !== key);
-    if (maySettings(key) && !others.some(maySettings)) return { kind: 'last_key' };
+    const row = valid.find(({ id }) => id === keyId);
+    if (row === undefined) return { kind: 'not_found' };
+    const refusal = refusedBySigner(valid, keyLimitsOf(row), by);
+    if (refusal !== undefined) return refusal;
+    const key = keyOf(row);
+    // A key that somebody has edited in the database cannot be used, so it does not count.
+    const others = valid
+      .filter((other) => other !== row && hasSoundLimits(store, other))
+      .map(keyOf);
+    const isLast = (counts: (one: KeyRecord) => boolean) => counts(key) && !others.some(counts);
+    if (isLast(isUnlimitedKey) || isLast(maySettings)) return { kind: 'last_key' };
     await query('DELETE FROM tenant_secrets WHERE id = $1::uuid', [keyId]);
     const change = { tenantId, before: shown(key), after: null };
     const deliveryIds = await record(store, query, 'key.delete', change, by);

@@ -2,6 +2,7 @@ import type { Author } from '../audit-log/audit.ts';
 import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import type { Store } from '../connection/store.ts';
 import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts';
+import { type KeyLimitsRow, resealKeyLimits } from './key-limits.ts';
 import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts';
 
 /**
@@ -9,6 +10,10 @@ import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts'
  * the previous one (CONTRACT 1).
  */
 export const validSecretsMax = 2;
+
+interface RotatedRow extends KeyLimitsRow {
+  readonly expiresAt: Date;
+}
 
 export type RotationOutcome =
   /** The end of the previous secret's validity. Null if no secret of this kind was valid before. */
@@ -48,16 +53,18 @@ export async function rotateTenantSecret(
     );
     if (valid.length >= validSecretsMax && !force) return { kind: 'two_valid' };
     const dropped = valid.slice(validSecretsMax - 1).map(({ id }) => id);
-    const ended = await query<{ expires_at: Date }>(
+    const ended = await query<RotatedRow>(
       `UPDATE tenant_secrets SET expires_at = CASE
          WHEN id = ANY($2::uuid[]) THEN svc_now()
          ELSE LEAST(expires_at, svc_now() + $3 * interval '1 millisecond') END
-       WHERE id = ANY($1::uuid[]) RETURNING expires_at`,
+       WHERE id = ANY($1::uuid[])
+       RETURNING id, tenant_id AS "tenantId", kind, scopes, addresses, expires_at AS "expiresAt"`,
       [valid.map(({ id }) => id), dropped, Math.round(overlapMs)],
     );
     const [previousValidUntil = null] = ended
-      .map((row) => row.expires_at)
+      .map(({ expiresAt }) => expiresAt)
       .toSorted((a, b) => b.getTime() - a.getTime());
+    if (kind === 'hmac') await resealKeyLimits(store, query, ended);
     await insertSecret(store, query, tenantId, kind, secret);
     await recordTenantChange(query, by, {
       tenantId,

@@ -5,6 +5,7 @@ import { dropPendingDeliveries } from '../deliveries/deliveries.ts';
 import { insertWebhookCap, webhookCapOf } from '../deliveries/webhook-caps.ts';
 import type { Prisma } from '../generated/client.ts';
 import { tenantSecretPlace } from '../sealing/sealed.ts';
+import { sealKeyLimits } from './key-limits.ts';
 
 export type TenantSecretKind = 'hmac' | 'webhook';
 
@@ -70,10 +71,12 @@ export async function insertSecret(
 ): Promise<void> {
   const id = store.newId();
   const sealed = store.sealer.seal(tenantSecretPlace({ id, tenantId, kind }), secret);
+  const limits = { id, tenantId, scopes: null, addresses: null, expiresAt: null };
+  const limitsSealed = kind === 'hmac' ? sealKeyLimits(store, { ...limits, kind }) : null;
   await query(
-    `INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, created_at)
-     VALUES ($1::uuid, $2::uuid, $3, $4, svc_now())`,
-    [id, tenantId, kind, sealed],
+    `INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, created_at, limits_sealed)
+     VALUES ($1::uuid, $2::uuid, $3, $4, svc_now(), $5)`,
+    [id, tenantId, kind, sealed, limitsSealed],
   );
 }
 

@@ -35,6 +35,8 @@ async function attempt(options: Attempt = {}) {
     allowedJobTypes: [],
     hmacSecrets: secrets,
     keyIds: [keyId, oldKeyId],
+
+    tamperedKeyIds: [],
     scopes: keyScopes,
     addresses: [],
     hasExpiringSecret: false,

@@ -187,6 +187,9 @@ async function findTenantKey(
   };
 }
 
+/** The one answer to a request whose key is unknown or may not be used (CONTRACT 1). */
+export const wrongSignature = unauthenticated(describeRefusal({ kind: 'wrong_signature' }));
+
 function unauthenticated(detail: string): ProblemAnswer {
   return problem('unauthenticated', detail, {}, { 'www-authenticate': 'SVC1-HMAC-SHA256' });
 }

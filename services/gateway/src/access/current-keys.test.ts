@@ -12,6 +12,8 @@ const principalOf = (epoch: number, isRecent: boolean): Principal => ({
     allowedJobTypes: [],
     hmacSecrets: [],
     keyIds: [],
+
+    tamperedKeyIds: [],
     scopes: [],
     addresses: [],
     hasExpiringSecret: false,

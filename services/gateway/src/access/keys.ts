@@ -1,5 +1,5 @@
-import { compileAddresses } from '@svc/domain';
-import type { Clock } from '@svc/runtime';
+import { compileAddresses, toWireId } from '@svc/domain';
+import type { Clock, Logger } from '@svc/runtime';
 import { findOperatorCredentials, findTenantCredentials, type Store } from '@svc/store';
 import { createExpiringCache } from '../expiring-cache.ts';
 import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
@@ -19,7 +19,7 @@ const operatorsMax = 100;
 const unknownMax = 1_000;
 
 /** Creates a cache of the keys. */
-export function createKeys(store: Store, clock: Clock): Keys {
+export function createKeys(store: Store, clock: Clock, logger: Logger): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };
   const tenants = createExpiringCache({
     ...common,
@@ -28,6 +28,10 @@ export function createKeys(store: Store, clock: Clock): Keys {
       const { tenantId, keyId } = askedOf(key);
       const credentials = await findTenantCredentials(store, tenantId, keyId);
       if (credentials === null) return null;
+      for (const id of credentials.tamperedKeyIds) {
+        const ids = { tenantId: toWireId('tnt', tenantId), keyId: toWireId('key', id) };
+        logger.error(ids, 'the limits of a key were changed in the database; the key is refused');
+      }
       return { credentials, allows: compileAddresses(credentials.addresses), loadedAtMs };
     },
     entriesMax: tenantKeysMax,

@@ -120,7 +120,7 @@ test('the whole process has one budget, and each end of a request returns its sh
 
 const forwardedFor = (address: string) => [`x-forwarded-for: ${address}:50123`];
 
-test('the clients of one proxy have shares of their own', async () => {
+test('each client of a proxy has its share', async () => {
   const first = await stall('127.0.0.9', forwardedFor('203.0.113.7'));
   const second = await stall('127.0.0.9', forwardedFor('203.0.113.7'));
   await answered(second);

@@ -225,6 +225,41 @@ test('no key gives a scope that it does not have', async () => {
   expect((await newKey(tenant, { scopes: ['settings'] }, key)).scopes).toEqual(['settings']);
 });
 
+test('a limited key makes no key without its limits, and deletes no key that can do more', async () => {
+  const tenant = await gateways.tenant({ webhookUrl: 'https://hooks.example.com/svc' });
+  const first = await firstKeyOf(tenant);
+  const limits = { addresses: ['203.0.113.7/32'], expiresInDays: 1 };
+  const key = await newKey(tenant, { scopes: ['settings'], ...limits });
+  const refusedBodies = [
+    { scopes: ['settings'] },
+    { scopes: ['settings'], addresses: limits.addresses },
+    { scopes: ['settings'], expiresInDays: 1 },
+    { scopes: ['settings'], ...limits, addresses: ['203.0.113.0/24'] },
+    { scopes: ['settings'], ...limits, addresses: ['::/0'] },
+    { scopes: ['settings'], ...limits, expiresInDays: 2 },
+    limits,
+  ];
+  for (const body of refusedBodies) {
+    const answer = await send(tenant, 'POST /v1/keys', { key, body });
+    expect([body, problemOf(answer).code]).toEqual([body, 'scope_missing']);
+  }
+  const removal = await send(tenant, `DELETE /v1/keys/${first.keyId}`, { key });
+  expect(problemOf(removal).code).toBe('scope_missing');
+  expect(await keysOf(tenant)).toHaveLength(2);
+});
+
+test('a key that was edited in the database gets the one 401', async () => {
+  const tenant = await gateways.tenant();
+  const key = await newKey(tenant, { scopes: ['read'], addresses: ['198.51.100.0/24'] });
+  await gateways.database.query(`UPDATE tenant_secrets SET addresses = '{}' WHERE id = $1`, [
+    fromWireId('key', key.keyId),
+  ]);
+  const refused = await sendAll(tenant, 'GET /v1/settings', { key });
+  expect(refused.map((answer) => problemOf(answer).code)).toEqual(
+    gateways.baseUrls.map(() => 'unauthenticated'),
+  );
+});
+
 test.each([
   { scopes: [] },
   { scopes: ['read', 'read'] },

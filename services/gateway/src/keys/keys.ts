@@ -11,6 +11,7 @@ import {
 import { announceDeliveries } from '@svc/queue';
 import { newSecret } from '@svc/signing';
 import { createKey, deleteKey, type KeyRecord, listKeys } from '@svc/store';
+import { wrongSignature } from '../access/authenticate.ts';
 import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, noContent, notFound, problem } from '../http/answer.ts';
@@ -75,6 +76,10 @@ export function deleteKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
           return notFound;
         case 'last_key':
           return lastKey;
+        case 'exceeds_signer':
+          return deletesMore;
+        case 'signer_gone':
+          return wrongSignature;
         default:
           return assertNever(outcome);
       }
@@ -84,9 +89,13 @@ export function deleteKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
 
 const lastKey = problem('last_key', errorCatalogue.last_key.description);
 const keyLimit = problem('key_limit', errorCatalogue.key_limit.description);
-const scopeNotHeld = problem(
+const createsMore = problem(
   'scope_missing',
-  'The new key would get a scope that the signing key does not have. Set `scopes` to scopes of the signing key, or sign with a key that has every scope of the new key.',
+  'The new key could do more than the signing key. Its scopes must be among those of the signing key, its addresses must lie within them, and it must not expire later. Name them in the body, or sign with another key.',
+);
+const deletesMore = problem(
+  'scope_missing',
+  'The key can do more than the signing key: it has another scope, other addresses or a later expiry. Sign with a key without limits.',
 );
 
 async function create(
@@ -94,9 +103,8 @@ async function create(
   request: TenantRequest,
   { scopes: asked = [...keyScopes], addresses = [], expiresInDays }: KeyRequest,
 ): Promise<Answer> {
-  const { tenantId, scopes: held } = request.tenant;
+  const { tenantId } = request.tenant;
   const scopes = keyScopes.filter((scope) => asked.includes(scope));
-  if (!scopes.every((scope) => held.includes(scope))) return scopeNotHeld;
   const secret = newSecret(deps.environment === 'sandbox' ? 'hsk_test' : 'hsk_live', randomBytes);
   const blocks = addresses.flatMap((block) => canonicalCidr(block) ?? []);
   const outcome = await createKey(
@@ -110,10 +118,21 @@ async function create(
     },
     authorOf(request),
   );
-  if (outcome.kind === 'key_limit') return keyLimit;
-  await announceChange(deps, request, outcome.deliveryIds);
-  const body: KeyCreated = { ...keyView(outcome.key), hmacSecret: secret };
-  return json(201, body);
+  switch (outcome.kind) {
+    case 'key_limit':
+      return keyLimit;
+    case 'exceeds_signer':
+      return createsMore;
+    case 'signer_gone':
+      return wrongSignature;
+    case 'created': {
+      await announceChange(deps, request, outcome.deliveryIds);
+      const body: KeyCreated = { ...keyView(outcome.key), hmacSecret: secret };
+      return json(201, body);
+    }
+    default:
+      return assertNever(outcome);
+  }
 }
 
 async function announceChange(

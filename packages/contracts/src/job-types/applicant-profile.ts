@@ -29,6 +29,7 @@ const Basics = Type.Object({
     'The phone number. It is entered as you write it. Prefer a notation such as `+49 30 901820`.',
   ),
   url: optionalText('The address of the personal website.'),
+  website: optionalText('The name of `url` in JSON Resume 0.x. Read if `url` is absent.'),
   summary: optionalText('A text about the applicant.', proseLengthMax),
   location: Type.Optional(
     Type.Object({
@@ -36,7 +37,9 @@ const Basics = Type.Object({
       postalCode: optionalText('The postal code.'),
       city: optionalText('The city.'),
       region: optionalText('The state, province or region.'),
-      countryCode: optionalText('The country as ISO 3166-1 alpha-2: `DE`.'),
+      countryCode: optionalText(
+        'The country as ISO 3166-1 alpha-2: `DE`. Its name is read, too, as in JSON Resume 0.x.',
+      ),
     }),
   ),
   profiles: optionalList(
@@ -53,6 +56,7 @@ const Basics = Type.Object({
 
 const Work = Type.Object({
   name: optionalText('The company.'),
+  company: optionalText('The name of `name` in JSON Resume 0.x. Read if `name` is absent.'),
   position: optionalText('The job title.'),
   startDate: optionalText('The start, such as `2021-04-01`, `2021-04` or `2021`.'),
   endDate: optionalText('The end. Absent, empty or `Present` for the current position.'),

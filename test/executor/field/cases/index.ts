@@ -1,5 +1,6 @@
 import type { FieldCase } from '../field-case.ts';
+import { readingCases } from './reading.ts';
 import { reportedCases } from './reported.ts';
 import { trapCases } from './traps.ts';
 
-export const fieldCases: readonly FieldCase[] = [...reportedCases, ...trapCases];
+export const fieldCases: readonly FieldCase[] = [...reportedCases, ...readingCases, ...trapCases];

@@ -13,7 +13,7 @@ const traps: Readonly<Record<string, string>> = {
   'trap-moved-out-of-box':
     '<div style="overflow:hidden;height:1px"><p style="margin-top:60px">FIELD</p></div>',
   'trap-under-box':
-    '<div style="position:relative;height:40px"><div style="position:absolute">FIELD</div><div style="position:absolute;inset:0;background:#fff"></div></div>',
+    '<div style="position:relative;height:90px"><div style="position:absolute">FIELD</div><div style="position:absolute;inset:0;background:#fff"></div></div>',
 };
 
 const field = '<label for="w">Website</label><input id="w" name="website">';

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import * as context from './in-page/context.ts';
 import * as facts from './in-page/facts.ts';
 import * as fields from './in-page/fields.ts';
 import * as groups from './in-page/groups.ts';
@@ -16,6 +17,7 @@ import * as visibility from './in-page/visibility.ts';
 const modules = {
   ...visibility,
   ...labels,
+  ...context,
   ...groups,
   ...states,
   ...roots,

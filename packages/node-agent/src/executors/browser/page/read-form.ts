@@ -1,7 +1,7 @@
 import type { ElementHandle, Frame } from 'playwright-core';
 import type { Adapter } from '../adapters/adapter.ts';
 import type { FormField, FormModel } from '../planner/form-model.ts';
-import { roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
+import { isForeign, roleAmong, roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
 import { readFormInPage, waitForQuietInPage } from './in-page.ts';
 import type { FieldReport, FormReport } from './in-page/reports.ts';
 
@@ -29,7 +29,7 @@ export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm
     await handle.dispose();
     return undefined;
   }
-  const fields = report.fields.map(withRole);
+  const fields = withPartsOfNames(report.fields.map(withRole));
   const places = new Map(fields.map(({ field }, place) => [field.key, place]));
   return {
     ...report,
@@ -54,11 +54,19 @@ function withRole(report: FieldReport): FieldReport {
   const { field, autocomplete } = report;
   const role =
     field.role ?? roleOfAutocomplete(autocomplete) ?? roleOfLabel(field.label, field.kind);
-  if (role === undefined) return report;
+  if (role === undefined || (field.role === undefined && isForeign(field, role))) return report;
   const kindFits =
     (field.kind === 'file') === (role === 'resumeFile' || role === 'coverLetterFile');
   const fitting: FormField = kindFits ? { ...field, role } : field;
   return { ...report, field: fitting };
+}
+
+function withPartsOfNames(reports: readonly FieldReport[]): FieldReport[] {
+  const roles = new Set(reports.map(({ field }) => field.role));
+  return reports.map((report) => {
+    const role = roleAmong(report.field, roles);
+    return role === undefined ? report : { ...report, field: { ...report.field, role } };
+  });
 }
 
 export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: number): Promise<void> {

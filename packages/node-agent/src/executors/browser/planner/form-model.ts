@@ -70,6 +70,14 @@ export interface FormField {
   readonly maxLength?: number;
   /** False if a text widget takes one line only. */
   readonly isMultiline?: boolean;
+  /** The values of `options` in the page, in the same order. Only for a `<select>`. */
+  readonly optionValues?: readonly string[];
+  /** The page's description of the control, or its placeholder. */
+  readonly hint?: string;
+  /** The headings and legends of the boxes around the control, the nearest first. */
+  readonly headings?: readonly string[];
+  /** The control takes one part of the date that `question` asks for. */
+  readonly datePart?: { readonly question: string; readonly part: 'day' | 'month' | 'year' };
 }
 
 /** A value to enter into one widget. A date is `YYYY-MM-DD`. */

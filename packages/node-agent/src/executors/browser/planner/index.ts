@@ -5,4 +5,4 @@ export { chooseOptions } from './options.ts';
 export { planForm } from './plan.ts';
 export type * from './profile.ts';
 export { readProfile } from './read-profile.ts';
-export { roleOfAutocomplete, roleOfLabel } from './roles.ts';
+export { isForeign, roleAmong, roleOfAutocomplete, roleOfLabel } from './roles.ts';

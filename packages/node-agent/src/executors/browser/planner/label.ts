@@ -1,6 +1,6 @@
 /** Words that mark a question as required or optional. */
 const mark =
-  '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';
+  '(?:required|mandatory|optional|erforderlich|pflichtfeld|pflichtangabe|freiwillig|obligatoire|requis|facultatif|obligatorio|obrigatório|opcional|obbligatorio|facoltativo|opzionale|verplicht|optioneel|wymagane|opcjonalne|obligatorisk|frivillig|valfritt|påkrævet|valgfri(?:t)?|必須|任意)';
 /** A mark in brackets, as in "Phone (required)". */
 const bracketedMark = new RegExp(`[([{] ?\\*? ?${mark} ?\\*? ?[)\\]}]`, 'gu');
 /** A mark at the end, after "*" or a dash, as in "Phone - required". */
@@ -24,6 +24,15 @@ export function normaliseLabel(text: string): string {
     .normalize('NFKC')
     .replaceAll(others, ' ')
     .trim();
+}
+
+/**
+ * The label without the hint in brackets at its end, as in "Salary (gross, in USD)". The whole text
+ * if nothing else would be left.
+ */
+export function withoutHint(label: string): string {
+  const bare = label.replace(/\s*[*✱]*\s*(?:\([^()]*\)|\[[^[\]]*\])\s*[*✱:]*\s*$/u, '');
+  return normaliseLabel(bare) === '' ? label : bare;
 }
 
 /** Changes the case three times, so that "ß", "ẞ" and "ss" become equal. */

@@ -1,6 +1,7 @@
 import { assertNever } from '@svc/domain';
+import { datePartOption, datePartText } from './dates.ts';
 import type { Fill, FieldRole, FieldValue, FormField, FormModel, Plan } from './form-model.ts';
-import { normaliseLabel } from './label.ts';
+import { normaliseLabel, withoutHint } from './label.ts';
 import { chooseOptions } from './options.ts';
 import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.ts';
 
@@ -24,6 +25,8 @@ export function planForm(form: FormModel, profile: ApplicantProfile): Plan {
 }
 
 function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | undefined {
+  const part = partFor(field, profile);
+  if (part !== undefined) return part;
   switch (field.kind) {
     case 'unsupported':
       return undefined;
@@ -47,7 +50,26 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
 }
 
 function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
-  return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
+  return answerTo(field, profile) ?? standardValue(field, profile);
+}
+
+/** The answer to the question, or to the question without its hint in brackets. */
+function answerTo({ label }: FormField, { answers }: ApplicantProfile): ProfileValue | undefined {
+  return answers.get(normaliseLabel(label)) ?? answers.get(normaliseLabel(withoutHint(label)));
+}
+
+/**
+ * The value for one part of a date. The profile answers the question of all parts. Undefined if it
+ * does not, or if the widget has no such option.
+ */
+function partFor(field: FormField, profile: ApplicantProfile): FieldValue | undefined {
+  const { datePart } = field;
+  if (datePart === undefined) return undefined;
+  const whole = dateFor(answerTo({ ...field, label: datePart.question }, profile));
+  if (whole?.kind !== 'date') return undefined;
+  if (field.kind === 'text') return { kind: 'text', text: datePartText(whole.date, datePart.part) };
+  const option = datePartOption(field, whole.date, datePart.part);
+  return option === undefined ? undefined : { kind: 'options', labels: [option] };
 }
 
 function standardValue(
@@ -112,9 +134,10 @@ function optionsFor(
  * True if the answer consists of labels of the field or of its options. Without an answer, true if
  * the profile consents to one of these labels.
  */
-function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
+function isChecked(field: FormField, profile: ApplicantProfile): boolean {
+  const { consents } = profile;
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);
-  const answer = answers.get(normaliseLabel(field.label));
+  const answer = answerTo(field, profile);
   const isNamed = (label: string) => label !== '' && names.includes(label);
   if (answer === undefined) return names.some((name) => consents.has(name));
   const answered = answer.kind === 'text' ? [answer.text] : answer.labels;

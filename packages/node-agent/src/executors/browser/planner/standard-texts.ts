@@ -29,14 +29,14 @@ export function standardTexts(
     ['postalCode', [location.postalCode]],
     ['city', [location.city]],
     ['region', [location.region]],
-    ['country', [location.countryCode]],
+    ['country', countryForms(location)],
     ['location', locationForms(location)],
-    ['company', [position?.name]],
+    ['company', [present(position?.name) ?? position?.company]],
     ['jobTitle', [position?.position]],
     ['school', [schooling?.institution]],
     ['degree', [schooling?.studyType]],
     ['discipline', [schooling?.area]],
-    ['website', [basics.url]],
+    ['website', [present(basics.url) ?? basics.website]],
     ['linkedin', [profileUrl(basics, ['linkedin'], ['linkedin.com'])]],
     ['github', [profileUrl(basics, ['github'], ['github.com'])]],
     ['twitter', [profileUrl(basics, twitterNames, ['twitter.com', 'x.com'])]],
@@ -86,6 +86,33 @@ function locationForms({ city, region, countryCode }: Location): Texts {
     parts.filter((part) => part !== undefined).join(', '),
   );
   return [...new Set(forms)];
+}
+
+const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'sv', 'da'];
+
+/**
+ * The country as the profile has it, then its code and its names in the languages of postings. Only
+ * the text of the profile if it is neither a code nor an English name.
+ */
+function countryForms({ countryCode }: Location): Texts {
+  const country = present(countryCode);
+  if (country === undefined) return [];
+  const code = /^[A-Za-z]{2}$/.test(country) ? country.toUpperCase() : codeByName(country);
+  if (code === undefined) return [country];
+  const names = languages.map((language) => nameOfCountry(code, language));
+  return [...new Set([country, code, ...names])];
+}
+
+function nameOfCountry(code: string, language: string): string | undefined {
+  return new Intl.DisplayNames([language], { type: 'region', fallback: 'none' }).of(code);
+}
+
+function codeByName(name: string): string | undefined {
+  const wanted = normaliseLabel(name);
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
+  return letters
+    .flatMap((first) => letters.map((second) => first + second))
+    .find((code) => normaliseLabel(nameOfCountry(code, 'en') ?? '') === wanted);
 }
 
 const twitterNames = ['twitter', 'x', 'x twitter', 'twitter x', 'x formerly twitter'];

@@ -2,6 +2,7 @@
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
 import type { FormField, WidgetKind } from '../../planner/form-model.ts';
+import type * as context from './context.ts';
 import type * as groups from './groups.ts';
 import type * as labels from './labels.ts';
 import type { FieldReport, FormReport } from './reports.ts';
@@ -10,7 +11,12 @@ import type * as states from './states.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
+declare const companionsOf: typeof labels.companionsOf;
+declare const contextOf: typeof context.contextOf;
+declare const datePartOf: typeof context.datePartOf;
+declare const hintOf: typeof context.hintOf;
 declare const isVisible: typeof visibility.isVisible;
+declare const namedBy: typeof labels.namedBy;
 declare const chosenOf: typeof states.chosenOf;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const comboboxStateOf: typeof states.comboboxStateOf;
@@ -42,7 +48,7 @@ export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
   const found: Gathered[] = [];
   const byShape: Partial<Record<groups.Shape, Map<HTMLElement | string, Gathered>>> = {};
   const buttons = rules.buttonGroup === undefined ? '' : `, ${rules.buttonGroup.option}`;
-  const selector = `input, select, textarea, [contenteditable="true"], [role="combobox"], [role="radio"], [role="checkbox"], [role="switch"], [aria-haspopup="listbox"]${buttons}`;
+  const selector = `input, select, textarea, [contenteditable="true"], [role="combobox"], [role="radio"], [role="checkbox"], [role="switch"], [aria-haspopup]${buttons}`;
   for (const control of allBelow(root, selector)) {
     if (rules.ignored !== undefined && control.matches(rules.ignored)) continue;
     const shape = shapeOf(control, rules);
@@ -80,8 +86,10 @@ export function isRequired(gathered: Gathered, label: string, rules: ReadingRule
     ? closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]')
     : null;
   if (group !== null && isMarked(group)) return true;
-  const mark =
-    questionLabel(first, rules) ?? (isGroup ? group?.querySelector('legend') : labelsFor(first)[0]);
+  if (gathered.shape === 'combobox' && companionsOf(first).some(isMarked)) return true;
+  const [named] = namedBy(group ?? first, 'aria-labelledby');
+  const legend = isGroup ? group?.querySelector('legend') : labelsFor(first)[0];
+  const mark = questionLabel(first, rules) ?? legend ?? named;
   const css = rules.question?.required;
   if (css !== undefined && mark && (mark.matches(css) || mark.querySelector(css) !== null))
     return true;
@@ -104,11 +112,14 @@ export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<str
   return key;
 }
 
-export function optionsOf(gathered: Gathered): Pick<FormField, 'options'> {
+export function optionsOf(gathered: Gathered): Pick<FormField, 'options' | 'optionValues'> {
   const { shape, controls, first } = gathered;
   if (first instanceof HTMLSelectElement) {
     const options = [...first.options].filter(({ value, disabled }) => value !== '' && !disabled);
-    return { options: options.map((option) => option.label.trim()) };
+    return {
+      options: options.map((option) => option.label.trim()),
+      optionValues: options.map(({ value }) => value),
+    };
   }
   const kind = kindOf(gathered);
   if (shape === 'combobox' || (kind !== 'radio' && kind !== 'checkboxes')) return {};
@@ -144,6 +155,9 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
   const isText = first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement;
   const maxLength = isText ? first.maxLength : -1;
   const isOneLine = kind === 'text' && first instanceof HTMLInputElement;
+  const hint = hintOf(first);
+  const headings = contextOf(first);
+  const datePart = datePartOf(first);
   const suggestions = rules.typeaheads?.find(({ control }) => first.matches(control))?.options;
   return {
     field: {
@@ -156,6 +170,9 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
       ...(isMultiple ? { isMultiple } : {}),
       ...(kind === 'text' && maxLength >= 0 ? { maxLength } : {}),
       ...(isOneLine ? { isMultiline: false } : {}),
+      ...(hint === '' ? {} : { hint }),
+      ...(headings.length === 0 ? {} : { headings }),
+      ...(datePart === undefined ? {} : { datePart }),
     },
     state: stateOf(gathered, rules),
     isInvalid: controls.some(isRefused),

@@ -6,7 +6,9 @@ import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
 declare const closestAcross: typeof visibility.closestAcross;
+declare const companionsOf: typeof labels.companionsOf;
 declare const isConcealed: typeof visibility.isConcealed;
+declare const isCovered: typeof visibility.isCovered;
 declare const isRendered: typeof visibility.isRendered;
 declare const isVisible: typeof visibility.isVisible;
 declare const isVisibleNear: typeof visibility.isVisibleNear;
@@ -14,7 +16,8 @@ declare const labelsFor: typeof labels.labelsFor;
 declare const legendOf: typeof labels.legendOf;
 declare const questionLabel: typeof labels.questionLabel;
 declare const textOf: typeof labels.textOf;
-declare const textOfIds: typeof labels.textOfIds;
+declare const textOfElements: typeof labels.textOfElements;
+declare const namedBy: typeof labels.namedBy;
 
 export type Shape =
   | 'text'
@@ -36,9 +39,19 @@ export function shapeOf(element: HTMLElement, rules: ReadingRules): Shape | unde
   if (element instanceof HTMLSelectElement) return 'select';
   if (element instanceof HTMLTextAreaElement) return 'text';
   if (element instanceof HTMLInputElement) return inputShapeOf(element, rules);
-  if (element.getAttribute('aria-haspopup') === 'listbox') return 'combobox';
+  const popup = element.getAttribute('aria-haspopup');
+  if (popup === 'listbox') return 'combobox';
+  if (popup !== null) return isMenuOfOptions(element) ? 'combobox' : undefined;
   if (element.isContentEditable) return 'text';
   return undefined;
+}
+
+/** True if a button that opens a menu holds an answer of the form, as a `<select>` does. */
+export function isMenuOfOptions(button: HTMLElement): boolean {
+  if (button instanceof HTMLInputElement || button.getAttribute('aria-haspopup') === 'dialog') {
+    return false;
+  }
+  return button.getAttribute('aria-required') === 'true' || companionsOf(button).length > 0;
 }
 
 export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shape | undefined {
@@ -59,10 +72,30 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 export function dateFormatOf(control: HTMLElement): string | undefined {
   // The value of such an input is always `yyyy-mm-dd`.
   if (control.matches('[type="date"]')) return undefined;
-  const hint = (control.getAttribute('placeholder') ?? '').trim().toLowerCase();
-  if (/^(?:mm|dd|yyyy)([/.-])(?:mm|dd)\1(?:dd|mm|yyyy)$/u.test(hint)) return hint;
+  const described = textOfElements(namedBy(control, 'aria-describedby'));
+  const named = [...labelsFor(control).map(textOf), control.title, described];
+  const format = [control.getAttribute('placeholder') ?? '', ...named]
+    .map(dateFormatIn)
+    .find((found) => found !== undefined);
+  if (format !== undefined) return format;
   const isPicker = control.closest('.react-datepicker__input-container') !== null;
   return isPicker ? 'mm/dd/yyyy' : undefined;
+}
+
+/**
+ * The date format that a text names in any language, such as `TT.MM.JJJJ`, as `dd.mm.yyyy`. The
+ * year is the part with four letters, and the month is `MM` in all languages.
+ */
+export function dateFormatIn(text: string): string | undefined {
+  const words = text.toLowerCase();
+  const found = /(?<!\p{L})(\p{L}{2}|\p{L}{4})( ?[/.-] ?)(\p{L}{2})\2(\p{L}{2}|\p{L}{4})(?!\p{L})/u;
+  const [, first = '', separator = '', second = '', third = ''] = found.exec(words) ?? [];
+  const parts = [first, second, third].map((part) => {
+    if (/^([yjaråéu])\1{3}$/u.test(part)) return 'yyyy';
+    if (part === 'mm') return 'mm';
+    return /^([dtjgp])\1$/u.test(part) ? 'dd' : '';
+  });
+  return parts.toSorted().join(' ') === 'dd mm yyyy' ? parts.join(separator) : undefined;
 }
 
 /**
@@ -79,7 +112,8 @@ export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRu
     return isVisible(control) || labelled.some(isVisible);
   }
   if (shape === 'combobox') return isRendered(control) && isVisibleNear(control, 3);
-  return isVisible(control) && control.getAttribute('tabindex') !== '-1';
+  const isShown = isVisible(control) && control.getAttribute('tabindex') !== '-1';
+  return isShown && !isCovered(control);
 }
 
 export function isUploadShown(input: HTMLElement, rules: ReadingRules): boolean {
@@ -97,7 +131,12 @@ export function isUploadShown(input: HTMLElement, rules: ReadingRules): boolean 
 
 export function optionLabelOf(option: HTMLElement): string {
   const own = labelsFor(option).map(textOf).filter(Boolean).join(' ');
-  const byIds = textOfIds(option, 'aria-labelledby');
+  // An option may name itself by its question and its text.
+  const group = closestAcross(option, '[role="radiogroup"], [role="group"], fieldset');
+  const ofGroup = group === null ? [] : namedBy(group, 'aria-labelledby');
+  const byIds = textOfElements(
+    namedBy(option, 'aria-labelledby').filter((named) => !ofGroup.includes(named)),
+  );
   const shown = option instanceof HTMLInputElement ? '' : (option.textContent ?? '').trim();
   const next = option.nextSibling?.textContent?.trim() ?? '';
   return own || byIds || (option.getAttribute('aria-label') ?? '') || shown || next;

@@ -4,6 +4,7 @@ import type { ReadingRules } from '../../adapters/adapter.ts';
 import type * as visibility from './visibility.ts';
 
 declare const isRendered: typeof visibility.isRendered;
+declare const isStandIn: typeof visibility.isStandIn;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const fieldBoxOf: typeof visibility.fieldBoxOf;
 declare const allBelow: typeof visibility.allBelow;
@@ -22,12 +23,30 @@ export function textOf(element: Element): string {
   return text.replace(/\s+/gu, ' ').trim().slice(0, 2_000);
 }
 
-export function textOfIds(element: Element, attribute: string): string {
+/** The elements whose ids the attribute lists, such as `aria-labelledby`. */
+export function namedBy(element: Element, attribute: string): Element[] {
   const ids = (element.getAttribute(attribute) ?? '').split(/\s+/u).filter((id) => id !== '');
   const scope = element.getRootNode();
-  if (!(scope instanceof Document) && !(scope instanceof ShadowRoot)) return '';
-  const texts = ids.map((id) => scope.getElementById(id)).map((found) => found && textOf(found));
-  return texts.filter((text) => text !== null && text !== '').join(' ');
+  if (!(scope instanceof Document) && !(scope instanceof ShadowRoot)) return [];
+  return ids.map((id) => scope.getElementById(id)).filter((found) => found !== null);
+}
+
+export function textOfElements(elements: readonly Element[]): string {
+  return elements
+    .map(textOf)
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+/**
+ * The controls that hold the value of a widget without being seen, such as the `<select>` behind a
+ * mask. Empty for a native control that a person uses.
+ */
+export function companionsOf(control: HTMLElement): HTMLElement[] {
+  const box = fieldBoxOf(control);
+  if (box === null) return [];
+  const holders = 'select, input:not([type="file"], [type="hidden"])';
+  return allBelow(box, holders).filter((other) => other !== control && isStandIn(other));
 }
 
 /**
@@ -77,9 +96,12 @@ export function labelOf(control: HTMLElement, rules: ReadingRules): string {
   const named = questionLabel(control, rules);
   const candidates = [
     () => (named === undefined ? '' : textOf(named)),
-    () => textOfIds(control, 'aria-labelledby'),
-    () => labelsFor(control).map(textOf).filter(Boolean).join(' '),
-    () => control.getAttribute('aria-label') ?? '',
+    // A widget may name itself by the value that it shows.
+    () =>
+      textOfElements(namedBy(control, 'aria-labelledby').filter((one) => !control.contains(one))),
+    () => textOfElements(labelsFor(control)),
+    () => textOfElements(labelsOfCompanions(control)),
+    () => withoutValue(control.getAttribute('aria-label') ?? '', control),
     () => legendOf([control]),
     () => precedingText(control, rules),
     () => control.getAttribute('title') ?? '',
@@ -92,6 +114,21 @@ export function labelOf(control: HTMLElement, rules: ReadingRules): string {
   return '';
 }
 
+export function labelsOfCompanions(control: HTMLElement): HTMLLabelElement[] {
+  const isWidget = control.matches('[role="combobox"], [aria-haspopup]');
+  // Each hidden radio has the label of its option, which is not the question.
+  const holders = isWidget ? companionsOf(control).filter((one) => !one.matches('[type]')) : [];
+  return holders.flatMap(labelsFor);
+}
+
+/** Takes the value that the widget shows off the end of its name. */
+export function withoutValue(name: string, control: HTMLElement): string {
+  if (!control.matches('[role="combobox"], [aria-haspopup]')) return name;
+  const shown = textOf(control) || (control.textContent ?? '').trim();
+  if (shown === '' || !name.trim().endsWith(shown)) return name;
+  return name.trim().slice(0, -shown.length).trim();
+}
+
 /**
  * The legend or the ARIA name of the nearest group around the first control. Empty if there is
  * none, or if the group has a control that is not in `controls`.
@@ -101,9 +138,12 @@ export function legendOf(controls: readonly HTMLElement[]): string {
   const group = first && closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]');
   if (!group) return '';
   const inputs = 'input:not([type="hidden"]), select, textarea';
-  if (!allBelow(group, inputs).every((input) => controls.includes(input))) return '';
+  const isOther = (input: HTMLElement): boolean =>
+    !controls.some((one) => one === input || one.contains(input)) && !isStandIn(input);
+  if (allBelow(group, inputs).some(isOther)) return '';
   const legend = group.querySelector(':scope > legend');
-  const name = textOfIds(group, 'aria-labelledby') || (group.getAttribute('aria-label') ?? '');
+  const named = textOfElements(namedBy(group, 'aria-labelledby'));
+  const name = named || (group.getAttribute('aria-label') ?? '');
   return (legend === null ? '' : textOf(legend)) || name;
 }
 
@@ -121,6 +161,9 @@ export function groupLabelOf(controls: readonly HTMLElement[], rules: ReadingRul
 export function hasRequiredMark(label: string, element: Element | undefined): boolean {
   if (/^\s*[*✱]|[*✱]\s*$|[([]required[)\]]\s*$/iu.test(label)) return true;
   if (element === undefined) return false;
+  // The mark may be next to the label.
+  const nextTo = [element.previousElementSibling, element.nextElementSibling];
+  if (nextTo.some((next) => /^\s*[*✱]\s*$/u.test(next?.textContent ?? ''))) return true;
   return [element, ...element.querySelectorAll('*')].some((part) =>
     getComputedStyle(part, '::after').content.includes('*'),
   );

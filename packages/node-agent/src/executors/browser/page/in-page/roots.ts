@@ -5,7 +5,9 @@ import type { FormAddress } from './reports.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
+declare const closestAcross: typeof visibility.closestAcross;
 declare const isVisible: typeof visibility.isVisible;
+declare const parentAcross: typeof visibility.parentAcross;
 
 /**
  * Finds the root of the form by the rule of the adapter. Without a rule, takes the only application
@@ -16,7 +18,60 @@ export function findRoot(rules: ReadingRules): HTMLElement | undefined {
   const forms = allBelow(document, 'form').filter(looksLikeApplication);
   const withUpload = forms.filter((form) => allBelow(form, 'input[type="file"]').length > 0);
   if (withUpload.length === 1) return withUpload[0];
-  return forms.length === 1 ? forms[0] : undefined;
+  return forms.length === 0 ? findBox() : forms.length === 1 ? forms[0] : undefined;
+}
+
+/**
+ * The smallest box that holds all fields of an application and its only submitting button, where
+ * the page has no `<form>`. Undefined if several buttons have such a box.
+ */
+export function findBox(): HTMLElement | undefined {
+  const boxes = allBelow(document, 'button, input[type="button"], [role="button"]')
+    .filter((button) => isVisible(button) && closestAcross(button, 'form') === null)
+    .filter((button) => isSubmitCaption(captionOf(button)) || isNextCaption(captionOf(button)))
+    .map(boxAround)
+    .filter((box) => box !== undefined);
+  const [box, ...others] = new Set(boxes);
+  return others.length === 0 ? box : undefined;
+}
+
+export function boxAround(button: HTMLElement): HTMLElement | undefined {
+  let best: HTMLElement | undefined;
+  let count = 0;
+  for (let at = parentAcross(button); at !== null && at !== document.documentElement;) {
+    // Another form, or a button with another purpose, begins another part of the page.
+    const isOther = allBelow(at, 'form').length > 0 || allBelow(at, '[type="password"]').length > 0;
+    if (isOther || !(at instanceof HTMLElement) || hasOtherButton(at, button)) break;
+    const questions = questionsIn(at);
+    const hasUpload = questions.some((one) => one.matches('[type="file"]'));
+    const isApplication = hasUpload || (questions.length >= 3 && questions.some(takesEmail));
+    if (isApplication && questions.length > count) {
+      best = at;
+      count = questions.length;
+    }
+    at = parentAcross(at);
+  }
+  return best;
+}
+
+export function takesEmail(control: HTMLElement): boolean {
+  return control.matches(
+    '[type="email"], [autocomplete*="email" i], [name*="email" i], [id*="email" i]',
+  );
+}
+
+export function hasOtherButton(box: HTMLElement, button: HTMLElement): boolean {
+  return allBelow(box, 'button, [role="button"], input[type="button"], input[type="submit"]')
+    .filter((other) => other !== button && isVisible(other))
+    .map(captionOf)
+    .some((caption) => isSubmitCaption(caption) || isOtherCaption(caption));
+}
+
+export function questionsIn(box: HTMLElement): HTMLElement[] {
+  return allBelow(
+    box,
+    'input:not([type="hidden"], [type="submit"], [type="button"], [type="search"], [type="image"], [type="reset"]), select, textarea, [role="combobox"], [contenteditable="true"]',
+  ).filter((control) => isVisible(control) || control.matches('[type="file"]'));
 }
 
 export function hasRoot(rules: ReadingRules): boolean {
@@ -30,10 +85,7 @@ export function matchRoots(selectors: readonly string[]): boolean[] {
 export function looksLikeApplication(form: HTMLElement): boolean {
   if (!isVisible(form) || form.matches('[role="search"]')) return false;
   if (allBelow(form, 'input[type="password"]').some(isVisible)) return false;
-  const questions = allBelow(
-    form,
-    'input:not([type="hidden"], [type="submit"], [type="button"], [type="search"], [type="image"], [type="reset"]), select, textarea, [role="combobox"], [contenteditable="true"]',
-  ).filter((control) => isVisible(control) || control.matches('[type="file"]'));
+  const questions = questionsIn(form);
   const hasUpload = questions.some((control) => control.matches('[type="file"]'));
   if (hasUpload) return questions.length >= 1;
   return questions.length >= 3 && !hasOtherPurpose(form);
@@ -51,10 +103,12 @@ export function hasOtherPurpose(form: HTMLElement): boolean {
   const sending = allBelow(form, 'button, input[type="submit"]')
     .filter((button) => isVisible(button) && isSubmitType(button))
     .map(captionOf);
-  return sending.some((caption) =>
-    /\b(?:subscribe|sign up|register(?! (?:your |my |an )?interest\b)|newsletter|alerts?|notify|log in|sign in|search|find)\b/u.test(
-      caption,
-    ),
+  return sending.some(isOtherCaption);
+}
+
+export function isOtherCaption(caption: string): boolean {
+  return /\b(?:subscribe|sign up|register(?! (?:your |my |an )?interest\b)|newsletter|alerts?|notify|log in|sign in|search|find)\b/u.test(
+    caption,
   );
 }
 
@@ -134,6 +188,20 @@ export function findSubmit(
   const captioned = candidates.filter((button) => isSubmitCaption(captionOf(button)));
   const both = typed.filter((button) => captioned.includes(button));
   for (const few of [both, typed, captioned]) if (few.length === 1) return few[0];
+  return candidates.some(isSubmitType) || captioned.length > 0 ? undefined : submitAround(root);
+}
+
+/** The only submitting button in the smallest box around a form that contains none. */
+export function submitAround(root: HTMLElement): HTMLElement | undefined {
+  for (let at = parentAcross(root); at !== null; at = parentAcross(at)) {
+    const near = allBelow(at, 'button, input[type="button"], [role="button"]').filter(
+      (button) =>
+        isVisible(button) &&
+        closestAcross(button, 'form') === null &&
+        isSubmitCaption(captionOf(button)),
+    );
+    if (near.length > 0) return near.length === 1 ? near[0] : undefined;
+  }
   return undefined;
 }
 

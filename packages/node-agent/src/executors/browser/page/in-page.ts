@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { captions } from '../lexicon/captions.ts';
 import * as context from './in-page/context.ts';
 import * as facts from './in-page/facts.ts';
 import * as fields from './in-page/fields.ts';
@@ -26,7 +27,10 @@ const modules = {
   ...uploads,
   ...facts,
 };
-const source = Object.values(modules).map(String).join('\n');
+const source = [
+  `const captions = ${JSON.stringify(captions)};`,
+  ...Object.values(modules).map(String),
+].join('\n');
 
 function textOf(name: string, parameters: string): string {
   return `(${parameters}) => {\n${source}\nreturn ${name}(${parameters});\n}`;

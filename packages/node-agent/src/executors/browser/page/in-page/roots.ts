@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
+import type * as lexicon from '../../lexicon/captions.ts';
 import type { FormAddress } from './reports.ts';
 import type * as visibility from './visibility.ts';
 
@@ -8,6 +9,7 @@ declare const allBelow: typeof visibility.allBelow;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const isVisible: typeof visibility.isVisible;
 declare const parentAcross: typeof visibility.parentAcross;
+declare const captions: typeof lexicon.captions;
 
 /**
  * Finds the root of the form by the rule of the adapter. Without a rule, takes the only application
@@ -64,7 +66,7 @@ export function hasOtherButton(box: HTMLElement, button: HTMLElement): boolean {
   return allBelow(box, 'button, [role="button"], input[type="button"], input[type="submit"]')
     .filter((other) => other !== button && isVisible(other))
     .map(captionOf)
-    .some((caption) => isSubmitCaption(caption) || isOtherCaption(caption));
+    .some((caption) => isSubmitCaption(caption) || leadsElsewhere(caption));
 }
 
 export function questionsIn(box: HTMLElement): HTMLElement[] {
@@ -96,20 +98,19 @@ export function looksLikeApplication(form: HTMLElement): boolean {
  * application or leads to a next step.
  */
 export function hasOtherPurpose(form: HTMLElement): boolean {
-  const captions = allBelow(form, 'button, input[type="submit"], input[type="button"]')
+  const shown = allBelow(form, 'button, input[type="submit"], input[type="button"]')
     .filter(isVisible)
     .map(captionOf);
-  if (captions.some((caption) => isSubmitCaption(caption) || isNextCaption(caption))) return false;
+  if (shown.some((caption) => isSubmitCaption(caption) || isNextCaption(caption))) return false;
   const sending = allBelow(form, 'button, input[type="submit"]')
     .filter((button) => isVisible(button) && isSubmitType(button))
     .map(captionOf);
-  return sending.some(isOtherCaption);
+  return sending.some(leadsElsewhere);
 }
 
-export function isOtherCaption(caption: string): boolean {
-  return /\b(?:subscribe|sign up|register(?! (?:your |my |an )?interest\b)|newsletter|alerts?|notify|log in|sign in|search|find)\b/u.test(
-    caption,
-  );
+/** True if a button with this caption sends a form that is no application. */
+export function leadsElsewhere(caption: string): boolean {
+  return new RegExp(captions.elsewhere, 'u').test(caption);
 }
 
 /** The text of a button, or else its `aria-label`, in lower case without punctuation. */
@@ -119,20 +120,22 @@ export function captionOf(control: HTMLElement): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/['’]/gu, '')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim();
 }
 
 export function isNextCaption(caption: string): boolean {
-  return /^(?:next|next (?:step|page)|continue|save and continue|save continue|proceed|continue to .*|next .*)$/u.test(
-    caption,
-  );
+  return !isOtherCaption(caption) && new RegExp(captions.next, 'u').test(caption);
 }
 
 export function isSubmitCaption(caption: string): boolean {
-  return /^(?:submit|apply|send|submit (?:my |your )?application|send (?:my |your )?application|apply now|apply for this (?:job|position|role)|submit form|finish|complete application|finish application)$/u.test(
-    caption,
-  );
+  return !isOtherCaption(caption) && new RegExp(captions.submit, 'u').test(caption);
+}
+
+/** True if the button goes back, chooses a file, signs in or has another purpose of this kind. */
+export function isOtherCaption(caption: string): boolean {
+  return new RegExp(captions.other, 'u').test(caption);
 }
 
 export function addressOf(root: HTMLElement): FormAddress {
@@ -181,9 +184,10 @@ export function findSubmit(
     return named.find((button) => isVisible(button) && !isNextCaption(captionOf(button)));
   }
   const outside = root.id === '' ? [] : allBelow(document, `[form="${CSS.escape(root.id)}"]`);
-  const candidates = [...buttons, ...outside.filter(isVisible)].filter(
-    (button) => !isNextCaption(captionOf(button)),
-  );
+  const candidates = [...buttons, ...outside.filter(isVisible)].filter((button) => {
+    const caption = captionOf(button);
+    return !isNextCaption(caption) && !isOtherCaption(caption);
+  });
   const typed = candidates.filter(isSubmitType);
   const captioned = candidates.filter((button) => isSubmitCaption(captionOf(button)));
   const both = typed.filter((button) => captioned.includes(button));
@@ -214,10 +218,9 @@ export function findEntry(selectors: readonly string[]): {
   element: HTMLElement | undefined;
 } {
   const named = selectors.flatMap((selector) => allBelow(document, selector));
-  const captions =
-    /^(?:apply|apply now|apply here|apply online|apply for (?:this )?(?:job|position|role))$/u;
+  const caption = new RegExp(captions.entry, 'u');
   const captioned = allBelow(document, 'a[href], button, [role="button"]').filter((control) =>
-    captions.test(captionOf(control)),
+    caption.test(captionOf(control)),
   );
   const element = [...named, ...captioned].find(isVisible);
   const link = element instanceof HTMLAnchorElement ? element.href : '';

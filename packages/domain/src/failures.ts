@@ -1,6 +1,7 @@
 /** The failure codes that a node may report (CONTRACT 5). */
 export const nodeFailureCodes = [
   'ats_rejected',
+  'confirmation_required',
   'posting_closed',
   'form_unsupported',
   'login_required',
@@ -39,6 +40,7 @@ const traits: Record<
   { readonly unbegun: FailureTraits; readonly begun: FailureTraits }
 > = {
   ats_rejected: { unbegun: final, begun: final },
+  confirmation_required: { unbegun: final, begun: final },
   posting_closed: { unbegun: final, begun: final },
   form_unsupported: { unbegun: final, begun: final },
   login_required: { unbegun: final, begun: final },

@@ -84,14 +84,20 @@ export class JobFailed extends Error {
    * (CONTRACT 7).
    */
   readonly retriable: false | undefined;
+  /**
+   * False if it is certain that nothing was submitted, although `submitting()` had resolved
+   * (CONTRACT 10, "At most once").
+   */
+  readonly submitted: false | undefined;
 
   constructor(
     code: Failure['code'],
     message: string,
-    { retriable }: { readonly retriable?: false } = {},
+    { retriable, submitted }: { readonly retriable?: false; readonly submitted?: false } = {},
   ) {
     super(message);
     this.code = code;
     this.retriable = retriable;
+    this.submitted = submitted;
   }
 }

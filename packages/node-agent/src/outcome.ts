@@ -83,8 +83,13 @@ export function failedOutcome(
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof JobFailed) {
-    const { code, message, retriable } = error;
-    return { code, message, ...(retriable === false && { retriable }) };
+    const { code, message, retriable, submitted } = error;
+    return {
+      code,
+      message,
+      ...(retriable === false && { retriable }),
+      ...(submitted === false && { submitted }),
+    };
   }
   return { code: 'node_error', message: 'The node failed while it ran the submission.' };
 }

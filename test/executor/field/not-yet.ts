@@ -12,15 +12,9 @@ export type KnownFailure =
  */
 export const notYet: ReadonlyMap<string, KnownFailure> = new Map<string, KnownFailure>([
   ['bamboohr-fabric', 'fails'],
-  ['german-submit-two-buttons', 'fails'],
-  ['german-thanks', 'fails'],
   ['greenhouse-conditional', 'unstable'],
   ['rich-text-editor', 'fails'],
   ['salary-thousands-mask', 'fails'],
   ['teamtailor-menu-dropdown', 'fails'],
-  ['thanks-for-your-application', 'fails'],
-  ['turnstile-slow', 'unstable'],
-  ['wizard-weiter', 'fails'],
-  ['workday-apply-choice', 'fails'],
   ['years-number-plus', 'fails'],
 ]);

@@ -320,7 +320,7 @@ class SubmissionPage(TypedDict):
 
 
 class SubmissionFailure(TypedDict):
-    code: Union[Literal["ats_rejected", "posting_closed", "form_unsupported", "login_required", "captcha", "site_unreachable", "invalid_payload", "node_error", "node_lost", "not_started", "deadline_exceeded"], str]
+    code: Union[Literal["ats_rejected", "confirmation_required", "posting_closed", "form_unsupported", "login_required", "captcha", "site_unreachable", "invalid_payload", "node_error", "node_lost", "not_started", "deadline_exceeded"], str]
     """The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job."""
     message: str
     """The reason, for people."""

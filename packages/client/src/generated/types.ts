@@ -215,7 +215,7 @@ export interface SubmissionPage {
 
 export interface SubmissionFailure {
   /** The reason as a code. Decide by `retriable` and `outcomeUnknown`, not by the code, whether to repeat the job. */
-  readonly code: 'ats_rejected' | 'posting_closed' | 'form_unsupported' | 'login_required' | 'captcha' | 'site_unreachable' | 'invalid_payload' | 'node_error' | 'node_lost' | 'not_started' | 'deadline_exceeded' | (string & {});
+  readonly code: 'ats_rejected' | 'confirmation_required' | 'posting_closed' | 'form_unsupported' | 'login_required' | 'captcha' | 'site_unreachable' | 'invalid_payload' | 'node_error' | 'node_lost' | 'not_started' | 'deadline_exceeded' | (string & {});
   /** The reason, for people. */
   readonly message: string;
   /** True if the same job may succeed with a new idempotency key. */

@@ -18,6 +18,7 @@ export interface SandboxOptions {
 
 export const failureMessages: Readonly<Record<Failure['code'], string>> = {
   ats_rejected: 'The simulated system rejected the application.',
+  confirmation_required: 'The simulated system asks the applicant to confirm by e-mail.',
   posting_closed: 'The simulated posting is closed.',
   form_unsupported: 'The node cannot fill in this simulated form.',
   login_required: 'The simulated system asked for a login.',

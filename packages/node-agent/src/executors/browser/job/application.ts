@@ -28,8 +28,8 @@ export interface Application {
   readonly screenshot: Screenshot;
 }
 
-/** The longest wait for a captcha to solve itself. */
-const challengeMsMax = 3_000;
+/** The longest wait for a captcha to solve itself (CONTRACT 10). */
+const challengeMsMax = 20_000;
 
 /**
  * Throws `JobFailed` if the page shows a captcha. If the captcha is only a checkbox, it may solve

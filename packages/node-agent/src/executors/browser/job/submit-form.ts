@@ -3,6 +3,7 @@ import { assertNever } from '@svc/domain';
 import type { ElementHandle } from 'playwright-core';
 import { JobFailed } from '../../../executor.ts';
 import type { Answer } from '../adapters/index.ts';
+import type { FieldReport } from '../page/in-page/reports.ts';
 import {
   confirmationIdIn,
   controlsOf,
@@ -11,6 +12,7 @@ import {
   type FillResult,
   type FormTarget,
   holds,
+  isEmpty,
   judge,
   type PageFacts,
   type Proof,
@@ -66,6 +68,9 @@ export async function submitForm(
   const { control, canClick } = await submitControl(target);
   await refuseChange(target, fills, application.files);
   const before = await readPage(application.page, target.adapter, watchedOf(target));
+  if (before.asksSignature) {
+    throw new JobFailed('form_unsupported', 'The form asks for a drawn signature.');
+  }
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
   const heartbeat = beat(() => meter.advance());
   const ended = new AbortController();
@@ -160,17 +165,25 @@ function beat(advance: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/**
+ * The failure of an activation after which the fence let nothing out: what the page refuses or
+ * still requires (CONTRACT 10, "At most once"). Nothing can leave any more.
+ */
 async function notSent({ page }: Application, target: FormTarget): Promise<JobFailed> {
+  const submitted = false;
   if ((await readChallenge(page)) !== 'none') {
-    return new JobFailed('captcha', 'The page shows a captcha that waits for a person.');
+    const message = 'The page shows a captcha that waits for a person.';
+    return new JobFailed('captcha', message, { submitted });
   }
-  const fields = (await readForm(target))?.fields ?? [];
-  const refused = fields.filter(({ isInvalid, hasMessage }) => isInvalid || hasMessage);
+  const form = await readForm(target).catch(() => undefined);
+  const fields = form?.fields ?? [];
+  const isRefused = ({ field, state, isInvalid, hasMessage }: FieldReport): boolean =>
+    isInvalid || hasMessage || (field.isRequired && isEmpty(state));
+  const refused = fields.filter(isRefused).map(({ field }) => field.label);
   if (refused.length > 0) {
-    const labels = refused.map(({ field }) => field.label);
-    return new JobFailed('invalid_payload', refusedMessage(labels));
+    return new JobFailed('invalid_payload', refusedMessage(refused), { submitted });
   }
-  return new JobFailed('node_error', 'The page did not send the application.');
+  return new JobFailed('node_error', 'The page did not send the application.', { submitted });
 }
 
 function watchedOf({ adapter }: FormTarget): readonly string[] {
@@ -262,6 +275,12 @@ function confirmationIn(
 }
 
 function refusalOf(proof: Exclude<Proof, { kind: 'accepted' | 'open' }>): JobFailed {
+  if (proof.kind === 'to_confirm') {
+    return new JobFailed(
+      'confirmation_required',
+      'The site asks the applicant to confirm the application by e-mail.',
+    );
+  }
   if (proof.kind === 'fields') {
     return new JobFailed('invalid_payload', refusedMessage(proof.labels));
   }

@@ -191,7 +191,7 @@ const aside = anyOf(
 /** The site has refused the application, for example because it has one already. */
 const refused = anyOf(
   '(?:have |has |youve |you )?already (?:been )?(?:applied|submitted|received)|duplicate application|flagged as (?:possible )?spam|(?:been )?blocked|not accepted|(?:unable to|could not|cannot|did not) accept|reached the (?:limit|maximum number) of applications',
-  'bereits (?:beworben|eine bewerbung|eingereicht|eingegangen)|(?:liegt|ist) bereits (?:eine bewerbung )?vor',
+  'bereits (?:[\\p{L}\\p{N} ]{0,40} )?(?:beworben|eine bewerbung|eingereicht|eingegangen)|(?:liegt|ist) bereits (?:eine bewerbung )?vor',
   '(?:avez|as) déjà (?:postulé|candidaté|envoyé)|candidature (?:existe déjà|déjà (?:envoyée|reçue|existante))',
   'ya (?:te has|se ha|te habías|has|ha) (?:postulado|inscrito|aplicado|enviado|solicitado)|ya existe una (?:solicitud|candidatura)',
   'já (?:se )?(?:candidatou|inscreveu|enviou|existe uma candidatura)',

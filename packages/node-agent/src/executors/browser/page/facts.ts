@@ -1,5 +1,6 @@
 import type { Frame, Page } from 'playwright-core';
 import type { Adapter } from '../adapters/index.ts';
+import { saysBotCheck, saysClosed, saysSignIn } from '../lexicon/sentences.ts';
 import { normaliseLabel } from '../planner/index.ts';
 import { challengeInPage, readFactsInPage } from './in-page.ts';
 import type { FrameFacts } from './in-page/reports.ts';
@@ -8,8 +9,11 @@ export interface PageFacts {
   readonly urls: readonly string[];
   readonly challenge: FrameFacts['challenge'];
   readonly hasPasswordField: boolean;
+  readonly asksSignature: boolean;
   readonly shown: ReadonlySet<string>;
   readonly sentences: readonly string[];
+  /** True if a frame has more text than `sentences` holds. */
+  readonly isCut: boolean;
   readonly alerts: readonly string[];
 }
 
@@ -17,8 +21,10 @@ export const emptyPage: PageFacts = {
   urls: [],
   challenge: 'none',
   hasPasswordField: false,
+  asksSignature: false,
   shown: new Set(),
   sentences: [],
+  isCut: false,
   alerts: [],
 };
 
@@ -61,8 +67,10 @@ function join(page: PageFacts, frame: FrameFacts): PageFacts {
     urls: [...page.urls, frame.url],
     challenge: strictness[level] ?? 'none',
     hasPasswordField: page.hasPasswordField || frame.hasPasswordField,
+    asksSignature: page.asksSignature || frame.asksSignature,
     shown: new Set([...page.shown, ...frame.shown]),
     sentences: [...page.sentences, ...frame.sentences],
+    isCut: page.isCut || frame.isCut,
     alerts: [...page.alerts, ...frame.alerts],
   };
 }
@@ -88,6 +96,24 @@ export function isClosed(facts: PageFacts, adapters: readonly Adapter[]): boolea
   });
 }
 
+/**
+ * True if a short sentence of the page says that the posting is closed. Call it only for a page
+ * without a form and without a way to one.
+ */
+export function saysPostingClosed({ sentences }: PageFacts): boolean {
+  return sentences.some((text) => text.length <= closedLengthMax && saysClosed(text));
+}
+
+const closedLengthMax = 240;
+
+/** A page with more texts than this is no check against bots. */
+const botCheckTextsMax = 40;
+
+/** True if the page is a check against bots in place of its content. */
+export function isBotCheck({ sentences }: PageFacts): boolean {
+  return sentences.length <= botCheckTextsMax && sentences.some(saysBotCheck);
+}
+
 const signInPath =
   /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
 
@@ -98,5 +124,5 @@ const signInPath =
 export function isSignIn(facts: PageFacts): boolean {
   const [main = ''] = facts.urls;
   const isPath = URL.canParse(main) && signInPath.test(new URL(main).pathname);
-  return facts.hasPasswordField || isPath;
+  return facts.hasPasswordField || isPath || facts.sentences.some(saysSignIn);
 }

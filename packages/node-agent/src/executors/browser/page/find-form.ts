@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frame, Page } from 'playwright-core';
 import { type Adapter, generic, namedAdapters } from '../adapters/index.ts';
-import { isClosed, isSignIn, readPage } from './facts.ts';
+import { isBotCheck, isClosed, isSignIn, readPage, saysPostingClosed } from './facts.ts';
 import { findEntryInPage, hasRootInPage, matchRootsInPage } from './in-page.ts';
 import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
@@ -21,9 +21,13 @@ const quietMs = 300;
 const quietMsMax = 2_000;
 /**
  * If no form has appeared after this time, the search follows the link or button that leads to the
- * form. It does this only once, and not on a page with an error status.
+ * form, each of them once. It does not do this on a page with an error status.
  */
 const entryAfterMs = 1_000;
+/** The most links and buttons that the search follows, one after another. */
+const entriesMax = 3;
+/** The longest wait for a check against bots to pass by itself (CONTRACT 10). */
+const checkMsMax = 20_000;
 
 export interface FindOptions {
   /**
@@ -60,7 +64,8 @@ export async function findForm(page: Page, options: FindOptions): Promise<FormSe
   const { signal } = options;
   let { status } = options;
   let startedMs = performance.now();
-  let hasEntered = false;
+  const checkedFromMs = startedMs;
+  const entered = new Set<string>();
   for (;;) {
     signal.throwIfAborted();
     const named = await namedTarget(page, options.hint);
@@ -69,16 +74,26 @@ export async function findForm(page: Page, options: FindOptions): Promise<FormSe
     const target = (await namedTarget(page, options.hint)) ?? (await genericTarget(page));
     if (target !== undefined) return { kind: 'form', target };
     const waitedMs = performance.now() - startedMs;
-    const code = await obstacle(page, status, waitedMs);
-    if (code !== undefined) return { kind: 'failed', code };
+    const found = await obstacle(page, status, waitedMs);
+    if (found === 'check') {
+      // Some checks pass by themselves. The page that follows has another status.
+      if (performance.now() - checkedFromMs > checkMsMax)
+        return { kind: 'failed', code: 'captcha' };
+      startedMs = performance.now();
+      status = undefined;
+      await sleep(pollMs);
+      continue;
+    }
+    if (found !== undefined) return { kind: 'failed', code: found };
     const isError = status !== undefined && status >= 400;
-    if (!hasEntered && !isError && waitedMs > entryAfterMs) {
-      const entered = await enter(page, options);
-      if (entered.kind === 'unreachable') return { kind: 'failed', code: 'site_unreachable' };
-      hasEntered = entered.kind === 'entered';
-      if (entered.kind === 'entered') {
+    if (!isError && waitedMs > entryAfterMs && entered.size < entriesMax) {
+      const way = await enter(page, entered, options);
+      if (way.kind === 'unreachable') return { kind: 'failed', code: 'site_unreachable' };
+      if (way.kind === 'entered') {
         startedMs = performance.now();
-        status = entered.status;
+        status = way.status;
+      } else if (saysPostingClosed(await readPage(page, generic, []))) {
+        return { kind: 'failed', code: 'posting_closed' };
       }
     }
     if (waitedMs > (isError ? errorPageMsMax : formMsMax)) {
@@ -96,9 +111,10 @@ async function obstacle(
   page: Page,
   status: number | undefined,
   waitedMs: number,
-): Promise<FindFailure | undefined> {
+): Promise<FindFailure | 'check' | undefined> {
   const facts = await readPage(page, generic, watched);
-  if (facts.challenge !== 'none') return 'captcha';
+  if (facts.challenge === 'challenge') return 'captcha';
+  if (facts.challenge !== 'none' || isBotCheck(facts)) return 'check';
   if (status === 404 || status === 410 || isClosed(facts, all)) return 'posting_closed';
   if (status === 401 || isSignIn(facts)) return waitedMs > pollMs ? 'login_required' : undefined;
   return undefined;
@@ -155,13 +171,21 @@ type Entered =
   | { readonly kind: 'entered'; readonly status: number | undefined }
   | { readonly kind: 'unreachable' };
 
-async function enter(page: Page, { onAction, signal }: FindOptions): Promise<Entered> {
+/** Follows a way to the form that is not in `followed`, and adds it there. */
+async function enter(
+  page: Page,
+  followed: Set<string>,
+  { onAction, signal }: FindOptions,
+): Promise<Entered> {
   const main = page.mainFrame();
-  const handle = await inFrame(main, () => main.evaluateHandle(findEntryInPage, entries));
+  const handle = await inFrame(main, () =>
+    main.evaluateHandle(findEntryInPage, { selectors: entries, followed: [...followed] }),
+  );
   if (handle === undefined) return { kind: 'none' };
-  const { isFound, href } = await handle.evaluate(({ report }) => report);
-  if (!isFound) return { kind: 'none' };
+  const { name, href } = await handle.evaluate(({ report }) => report);
+  if (name === undefined) return { kind: 'none' };
   signal.throwIfAborted();
+  followed.add(name);
   onAction();
   if (href !== undefined) {
     try {

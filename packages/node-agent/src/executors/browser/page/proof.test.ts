@@ -92,6 +92,11 @@ describe('an application is accepted', () => {
       ),
     ],
     ['a plain page, by its sentence', evidence(generic, {}, { now: undefined, facts: thanks })],
+    ['a plain page, by a toast over its form', evidence(generic, {}, { facts: thanks })],
+    [
+      'a plain page, by bare thanks in place of the form',
+      evidence(generic, {}, { now: undefined, facts: { sentences: ['Vielen Dank!'] } }),
+    ],
   ])('by %s', (_how, seen) => {
     expect(judge(seen)).toEqual({ kind: 'accepted' });
   });
@@ -101,8 +106,43 @@ describe('nothing is proved', () => {
   test.each<[string, Evidence]>([
     ['a page without a word', evidence(generic, {}, { now: undefined })],
     [
-      'thanks while the form is still there',
-      evidence(generic, {}, { facts: { sentences: ['Thank you for applying'] } }),
+      'thanks with a new required question',
+      evidence(
+        generic,
+        {},
+        {
+          now: [...form, reportOf('Notice period', 'notice')],
+          facts: { sentences: ['Thank you for applying'] },
+        },
+      ),
+    ],
+    [
+      'thanks over the form, a moment after the answer',
+      evidence(generic, {}, { isSettled: false, facts: { sentences: ['Thank you for applying'] } }),
+    ],
+    ...[
+      'To complete your application, answer two questions.',
+      'One more step',
+      'Your application is not complete yet.',
+    ].map((veto): [string, Evidence] => [
+      `thanks with “${veto}”`,
+      evidence(
+        generic,
+        {},
+        { now: undefined, facts: { sentences: ['Thank you for applying', veto] } },
+      ),
+    ]),
+    [
+      'thanks on a page whose text before was cut',
+      evidence(
+        generic,
+        {},
+        {
+          now: undefined,
+          before: { ...empty, isCut: true },
+          facts: { sentences: ['Thank you for applying'] },
+        },
+      ),
     ],
     [
       'an error of the server',
@@ -134,6 +174,13 @@ describe('nothing is proved', () => {
   ])('by %s', (_how, seen) => {
     expect(judge(seen)).toEqual({ kind: 'open' });
   });
+});
+
+test('a page that asks to confirm by e-mail proves that the application does not count yet', () => {
+  const sentences = ['Thank you for applying', 'Please confirm your email address.'];
+  const seen = evidence(generic, {}, { now: undefined, facts: { sentences } });
+  expect(judge(seen)).toEqual({ kind: 'to_confirm' });
+  expect(judge({ ...seen, isSettled: false })).toEqual({ kind: 'open' });
 });
 
 describe('a refusal is proved', () => {

@@ -1,4 +1,12 @@
 import type { Adapter, Answer, Refusal } from '../adapters/index.ts';
+import {
+  saysBotCheck,
+  saysConfirmByMail,
+  saysNotYet,
+  saysReceived,
+  saysRefused,
+  saysThanks,
+} from '../lexicon/sentences.ts';
 import { normaliseLabel } from '../planner/index.ts';
 import { says, type PageFacts } from './facts.ts';
 import type { FieldReport } from './in-page/reports.ts';
@@ -6,6 +14,8 @@ import type { FieldReport } from './in-page/reports.ts';
 /** The conclusion from the site's answer and the page. `open`: nothing is proved yet. */
 export type Proof =
   | { readonly kind: 'accepted' }
+  /** The application counts only after the applicant has confirmed it by e-mail. */
+  | { readonly kind: 'to_confirm' }
   | { readonly kind: 'refused'; readonly refusal: Exclude<Refusal, { kind: 'fields' }> }
   | { readonly kind: 'fields'; readonly labels: readonly string[] }
   | { readonly kind: 'open' };
@@ -26,14 +36,6 @@ export interface Evidence {
   readonly isSettled: boolean;
 }
 
-const thanks =
-  /\b(?:thank you for (?:applying|your application)|thanks for applying|(?:your )?application (?:has been |have been |was |is )?(?:successfully )?(?:submitted|received|sent)(?: successfully)?|we(?: have|'ve|’ve)? received your application|successfully (?:submitted|applied))\b/iu;
-const notSent = /\b(?:already|error)\b/iu;
-const refusedBefore =
-  /\b(?:already (?:applied|submitted|received)|duplicate application|flagged as (?:possible )?spam|(?:been )?blocked|not accepted|(?:unable to|could not|cannot|did not) accept|reached the limit of applications)\b/iu;
-const captchaText =
-  /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
-
 /**
  * Decides from the answer and the page whether the site has accepted or refused the application
  * (CONTRACT 10, "At most once"). Without a proof, returns `open`.
@@ -49,28 +51,75 @@ export function judge(all: Evidence): Proof {
     return { kind: 'refused', refusal: { kind: 'rejected' } };
   }
   if (answer.status >= 500) return { kind: 'open' };
-  if (answer.status < 400 && isAccepted(evidence)) return { kind: 'accepted' };
+  if (answer.status < 400) {
+    if (hasMarker(evidence)) return { kind: 'accepted' };
+    const all = [...evidence.page.sentences, ...evidence.page.alerts];
+    // The page may add a sentence that takes the thanks back a moment after the thanks.
+    if (evidence.isSettled && all.some(saysConfirmByMail)) return { kind: 'to_confirm' };
+    if (saysAccepted(evidence)) return { kind: 'accepted' };
+  }
   return refusalOnPage(evidence);
 }
 
+/** Without the text that the page showed before. If that text was cut, no sentence is new for sure. */
 function newOn(page: PageFacts, before: PageFacts): PageFacts {
+  const shownBefore = new Set([...before.sentences, ...before.alerts]);
+  const isNew = (text: string): boolean => !shownBefore.has(text);
   return {
     ...page,
     shown: new Set([...page.shown].filter((selector) => !before.shown.has(selector))),
-    sentences: page.sentences.filter((text) => !before.sentences.includes(text)),
-    alerts: page.alerts.filter((text) => !before.alerts.includes(text)),
+    sentences: before.isCut ? [] : page.sentences.filter(isNew),
+    alerts: page.alerts.filter(isNew),
   };
 }
 
-function isAccepted({ adapter: { success }, answer, page, now }: Evidence): boolean {
+/** True if the answer or the page shows the ATS's own mark of success. */
+function hasMarker({ adapter: { success }, answer, page }: Evidence): boolean {
   if (success.isAccepted?.(answer) === true) return true;
   if (success.shown !== undefined && page.shown.has(success.shown)) return true;
   const { path } = success;
   const isPath = (url: string): boolean =>
     URL.canParse(url) && path?.test(new URL(url).pathname) === true;
-  if (page.urls.some(isPath)) return true;
-  if (!success.isSentenceEnough || now !== undefined) return false;
-  return page.sentences.some((sentence) => thanks.test(sentence) && !notSent.test(sentence));
+  return page.urls.some(isPath);
+}
+
+/**
+ * True if the page says that the site has the application, and nothing on the page takes that back.
+ * A form that still stands there takes it back only if it shows an error or asks something new:
+ * some pages show their thanks in a toast or a dialog over the form.
+ */
+function saysAccepted(evidence: Evidence): boolean {
+  const { adapter, page, now, isSettled } = evidence;
+  if (!adapter.success.isSentenceEnough || page.challenge !== 'none') return false;
+  const all = [...page.sentences, ...page.alerts];
+  if (all.some((text) => saysNotYet(text) || saysRefused(text) || saysConfirmByMail(text))) {
+    return false;
+  }
+  if (now !== undefined && (!isSettled || asksMore(evidence))) return false;
+  if (all.some(saysReceived)) return true;
+  return now === undefined && isSettled && page.sentences.some(saysThanks);
+}
+
+/** True if the form shows an error, or has a required field without a value that was not there. */
+function asksMore({ now = [], sent }: Evidence): boolean {
+  const known = new Set(sent.map(({ field }) => field.key));
+  return now.some(
+    ({ field, state, isMarked, hasMessage }) =>
+      isMarked ||
+      (hasMessage && isEmpty(state)) ||
+      (!known.has(field.key) && field.isRequired && isEmpty(state)),
+  );
+}
+
+export function isEmpty(state: FieldReport['state']): boolean {
+  switch (state.kind) {
+    case 'text':
+      return state.text === '';
+    case 'chosen':
+      return state.labels.length === 0;
+    case 'files':
+      return state.names.length === 0;
+  }
 }
 
 function refusalOnPage(evidence: Evidence): Proof {
@@ -80,7 +129,7 @@ function refusalOnPage(evidence: Evidence): Proof {
   if (page.challenge !== 'none' || says(page.alerts, adapter.captchaSentences ?? [])) {
     return { kind: 'refused', refusal: { kind: 'captcha' } };
   }
-  if (page.alerts.some((text) => captchaText.test(text))) {
+  if (page.alerts.some(saysBotCheck)) {
     return { kind: 'refused', refusal: { kind: 'captcha' } };
   }
   const isShown = adapter.refusalShown !== undefined && page.shown.has(adapter.refusalShown);
@@ -89,7 +138,7 @@ function refusalOnPage(evidence: Evidence): Proof {
   if (labels.length > 0) {
     return isRefused || isSettled ? { kind: 'fields', labels } : { kind: 'open' };
   }
-  if (isShown || [...texts, ...page.alerts].some((text) => refusedBefore.test(text))) {
+  if (isShown || [...texts, ...page.alerts].some(saysRefused)) {
     return { kind: 'refused', refusal: { kind: 'rejected' } };
   }
   return isRefused && isSettled

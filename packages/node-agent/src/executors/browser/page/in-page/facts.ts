@@ -39,7 +39,7 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);
   const puzzles =
-    'input[name*="captcha" i]:not([type="hidden"]), #challenge-form, #challenge-running';
+    'input[name*="captcha" i]:not([type="hidden"]), #challenge-form, #challenge-running, #px-captcha, .geetest_holder';
   const hasPuzzle = allBelow(document, puzzles).some(isVisible);
   if (all.includes('challenge') || hasPuzzle) return 'challenge';
   const tokens =
@@ -50,6 +50,56 @@ export function challengeOf(): FrameFacts['challenge'] {
   return all.includes('checkbox') && !isSolved ? 'checkbox' : 'none';
 }
 
+/**
+ * The texts of the visible blocks of the document, in its order: also toasts, dialogs and other
+ * plain boxes. Texts of controls are left out, because the form has them. `isCut`: the document
+ * has more than `charactersMax` characters of text, and the rest is missing.
+ */
+export function readSentences(charactersMax: number): { sentences: string[]; isCut: boolean } {
+  const skipped = 'script, style, noscript, template, svg, select, option, textarea, button, label';
+  const seen = new Set<Element>();
+  const sentences: string[] = [];
+  let left = charactersMax;
+  for (const element of allBelow(document, '*')) {
+    const hasText = [...element.childNodes].some(
+      (node) => node.nodeType === Node.TEXT_NODE && (node.nodeValue ?? '').trim() !== '',
+    );
+    if (!hasText || element.closest(skipped) !== null) continue;
+    let block: HTMLElement = element;
+    while (block.parentElement !== null && getComputedStyle(block).display.startsWith('inline')) {
+      if (block.parentElement === document.body) break;
+      block = block.parentElement;
+    }
+    if (seen.has(block) || !isVisible(block)) continue;
+    seen.add(block);
+    const text = textOf(block);
+    if (text === '' || text.length > 500) continue;
+    left -= text.length;
+    if (left < 0) return { sentences, isCut: true };
+    sentences.push(text);
+  }
+  return { sentences, isCut: false };
+}
+
+/** True if the document shows an area to draw a signature in. */
+export function asksSignature(): boolean {
+  const words =
+    /\b(?:signature|sign here|draw your|unterschrift|unterschreiben|firma|firmar|assinatura|assinar|handtekening|podpis|underskrift|namnteckning)\b/iu;
+  return allBelow(document, 'canvas').some((canvas) => {
+    const { width, height } = canvas.getBoundingClientRect();
+    if (!isVisible(canvas) || width < 100 || height < 40) return false;
+    const name = `${canvas.id} ${canvas.className} ${canvas.getAttribute('aria-label') ?? ''}`;
+    if (words.test(name.replace(/[_-]/gu, ' '))) return true;
+    let box: HTMLElement | null = canvas.parentElement;
+    for (let level = 0; box !== null && level < 3; level += 1) {
+      const text = textOf(box);
+      if (text !== '') return words.test(text.slice(0, 200));
+      box = box.parentElement;
+    }
+    return false;
+  });
+}
+
 export function readFacts({
   rules,
   watched,
@@ -57,23 +107,20 @@ export function readFacts({
   readonly rules: ReadingRules;
   readonly watched: readonly string[];
 }): FrameFacts {
-  const texts = (selector: string, most: number): string[] =>
-    allBelow(document, selector)
-      .filter(isVisible)
-      .slice(0, most)
-      .map((element) => (element.matches('[role="alert"]') ? element.innerText : textOf(element)))
-      .map((text) => text.replace(/\s+/gu, ' ').trim())
-      .filter((text) => text !== '' && text.length <= 500);
+  const alerts = allBelow(document, `[role="alert"], .error, .errors, .alert, ${rules.fieldError}`)
+    .filter(isVisible)
+    .slice(0, 50)
+    .map((element) => (element.matches('[role="alert"]') ? element.innerText : textOf(element)))
+    .map((text) => text.replace(/\s+/gu, ' ').trim())
+    .filter((text) => text !== '' && text.length <= 500);
   return {
     url: document.URL,
     challenge: challengeOf(),
     hasPasswordField: allBelow(document, 'input[type="password"]').some(isVisible),
+    asksSignature: asksSignature(),
     shown: watched.filter((selector) => allBelow(document, selector).some(isVisible)),
-    sentences: texts(
-      'h1, h2, h3, h4, p, [role="status"], [role="alert"], strong, main > div, body > div, dd, li, code',
-      400,
-    ),
-    alerts: texts(`[role="alert"], .error, .errors, .alert, ${rules.fieldError}`, 50),
+    ...readSentences(200_000),
+    alerts,
   };
 }
 

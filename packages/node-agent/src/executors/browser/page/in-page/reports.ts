@@ -56,11 +56,12 @@ export interface FrameFacts {
   readonly hasPasswordField: boolean;
   /** The selectors in `watched` (see `readFacts`) that match a visible element. */
   readonly shown: readonly string[];
-  /**
-   * The texts of the first 400 visible elements such as headings, alerts and paragraphs. Empty
-   * texts, and texts of more than 500 characters, are left out.
-   */
+  /** True if the frame shows an area to draw a signature in. */
+  readonly asksSignature: boolean;
+  /** The texts of the visible blocks, each of at most 500 characters (`readSentences`). */
   readonly sentences: readonly string[];
+  /** True if the frame has more text than `sentences` holds. */
+  readonly isCut: boolean;
   readonly alerts: readonly string[];
 }
 

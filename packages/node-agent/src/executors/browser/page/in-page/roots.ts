@@ -211,10 +211,17 @@ export function submitAround(root: HTMLElement): HTMLElement | undefined {
 
 /**
  * Finds a visible control that leads to the application form, first by `selectors`, then by its
- * caption. `href` is undefined unless this control is a link to another document.
+ * caption, and whose name is not in `followed`. A control in a dialog comes first, because the
+ * dialog is over the others. `href` is undefined unless this control is a link to another document.
  */
-export function findEntry(selectors: readonly string[]): {
-  report: { readonly isFound: boolean; readonly href: string | undefined };
+export function findEntry({
+  selectors,
+  followed,
+}: {
+  readonly selectors: readonly string[];
+  readonly followed: readonly string[];
+}): {
+  report: { readonly name: string | undefined; readonly href: string | undefined };
   element: HTMLElement | undefined;
 } {
   const named = selectors.flatMap((selector) => allBelow(document, selector));
@@ -222,12 +229,17 @@ export function findEntry(selectors: readonly string[]): {
   const captioned = allBelow(document, 'a[href], button, [role="button"]').filter((control) =>
     caption.test(captionOf(control)),
   );
-  const element = [...named, ...captioned].find(isVisible);
+  const nameOf = (control: HTMLElement): string => `${document.URL} ${captionOf(control)}`;
+  const fresh = [...named, ...captioned].filter(
+    (control) => isVisible(control) && !followed.includes(nameOf(control)),
+  );
+  const element =
+    fresh.find((control) => closestAcross(control, '[role="dialog"], dialog') !== null) ?? fresh[0];
   const link = element instanceof HTMLAnchorElement ? element.href : '';
   const isOther =
     /^https?:/u.test(link) && link.replace(/#.*$/u, '') !== document.URL.replace(/#.*$/u, '');
   return {
-    report: { isFound: element !== undefined, href: isOther ? link : undefined },
+    report: { name: element && nameOf(element), href: isOther ? link : undefined },
     element,
   };
 }

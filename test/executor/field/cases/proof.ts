@@ -2,7 +2,7 @@ import { applicant } from '../applicant.ts';
 import type { Expected, FieldCase } from '../field-case.ts';
 import { applyUrl, completes, formPage, standardReceived } from './form.ts';
 
-/** What a site shows after the submission, or instead of its form (CONTRACT 10, "At most once"). */
+/** Pages after the submission, or in place of the form (CONTRACT 10, "At most once"). */
 
 const received = standardReceived();
 const html = { 'content-type': 'text/html; charset=utf-8' };

@@ -1,7 +1,6 @@
 /**
- * The captions of buttons, in the ten languages of CONTRACT 10 ("Real pages"). A caption is compared
- * as a whole, in lower case, with one blank for each run of other characters than letters and digits.
- * The sources of the patterns go to the page as data.
+ * The captions of buttons, in ten languages (CONTRACT 10). A pattern matches a whole caption, as
+ * `captionOf` returns it. The page gets the patterns as data.
  */
 
 const union = (...patterns: readonly string[]): string => `^(?:${patterns.join('|')})$`;
@@ -73,7 +72,7 @@ const other = union(
   'tilbage|forrige|annuller|luk|ryd|fjern|slet|rediger|tilføj.{0,40}|gennemse filer|vælg.{0,40}|upload.{0,40}|vedhæft.{0,40}|gem|del|udskriv|log ind|registrer|søg|ansøg med .{1,30}',
 );
 
-/** Words of a button that sends a form which is no application. They need not be the whole caption. */
+/** Words of a button that sends a form which is no application. They may be a part of the caption. */
 const elsewhere =
   '(?:^| )(?:subscribe|sign up|register(?! (?:your |my |an )?interest(?: |$))|newsletter|alerts?|notify|log in|login|sign in|search|find|abonnieren|anmelden|einloggen|registrieren|suchen|jobalarm|sabonner|se connecter|connexion|sinscrire|rechercher|suscribir(?:se|me)?|iniciar sesión|registrarse|buscar|subscrever|entrar|pesquisar|iscriviti|accedi|registrati|cerca|abonneren|inloggen|registreren|zoeken|zapisz się|zaloguj|szukaj|prenumerera|logga in|tilmeld|log ind)(?: |$)';
 

@@ -10,7 +10,7 @@ import {
   saysThanks,
 } from './sentences.ts';
 
-/** The sentences of pages in ten languages (CONTRACT 10, "Real pages"). */
+/** The sentences of pages in ten languages (CONTRACT 10). */
 
 describe('a receipt', () => {
   test.each([

@@ -1,6 +1,6 @@
 /**
- * What the pages of employers say about an application, in the ten languages of CONTRACT 10 ("Real
- * pages"). Each entry is a pattern over the text that `plainText` returns, and matches whole words.
+ * Sentences about an application, in ten languages (CONTRACT 10). Each pattern matches whole words
+ * of the text that `plainText` returns.
  */
 
 /** Lower case, without apostrophes; each run of other characters than letters and digits is a blank. */

@@ -84,9 +84,8 @@ function hasMarker({ adapter: { success }, answer, page }: Evidence): boolean {
 }
 
 /**
- * True if the page says that the site has the application, and nothing on the page takes that back.
- * A form that still stands there takes it back only if it shows an error or asks something new:
- * some pages show their thanks in a toast or a dialog over the form.
+ * True if the page says that the site has the application, and nothing there takes that back. The
+ * thanks may be in a toast or a dialog over the form.
  */
 function saysAccepted(evidence: Evidence): boolean {
   const { adapter, page, now, isSettled } = evidence;

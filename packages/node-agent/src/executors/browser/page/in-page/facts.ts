@@ -51,9 +51,8 @@ export function challengeOf(): FrameFacts['challenge'] {
 }
 
 /**
- * The texts of the visible blocks of the document, in its order: also toasts, dialogs and other
- * plain boxes. Texts of controls are left out, because the form has them. `isCut`: the document
- * has more than `charactersMax` characters of text, and the rest is missing.
+ * The texts of the visible blocks of the document, without those of controls. `isCut`: the
+ * document has more text than `charactersMax`, and the rest is missing.
  */
 export function readSentences(charactersMax: number): { sentences: string[]; isCut: boolean } {
   const skipped = 'script, style, noscript, template, svg, select, option, textarea, button, label';

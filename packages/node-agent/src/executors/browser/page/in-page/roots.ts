@@ -210,9 +210,8 @@ export function submitAround(root: HTMLElement): HTMLElement | undefined {
 }
 
 /**
- * Finds a visible control that leads to the application form, first by `selectors`, then by its
- * caption, and whose name is not in `followed`. A control in a dialog comes first, because the
- * dialog is over the others. `href` is undefined unless this control is a link to another document.
+ * Finds a visible control that leads to the form and is not in `followed`. A control in a dialog
+ * comes first. `href` is undefined unless the control is a link to another document.
  */
 export function findEntry({
   selectors,

@@ -409,7 +409,7 @@ class Delivery(TypedDict):
     status: Union[Literal["pending", "delivered", "exhausted", "dropped"], str]
     """The state of the delivery."""
     attempts: list[DeliveryAttempt]
-    """The attempts of the current round. A new round begins when an ended delivery is sent again."""
+    """The attempts of the current round. A new round begins when a delivery is sent again."""
     nextAttemptAt: Union[str, None]
     """The earliest time of the next attempt. Null if there is none."""
     createdAt: str

@@ -68,7 +68,7 @@ export function addWebhookCommands(webhook: Command): void {
       }),
     );
   addCommand(webhook, 'redeliver', {
-    does: 'send a delivery again now; if the delivery has ended, a new round of attempts begins; at a poll endpoint, nothing is sent, but the tenant can read the event again',
+    does: 'send a delivery again now, in a new round of attempts; at a poll endpoint, nothing is sent, but the tenant can read the event again',
     examples: ['svc webhook redeliver dlv_…'],
   })
     .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))

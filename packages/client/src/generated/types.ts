@@ -299,7 +299,7 @@ export interface Delivery {
   readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {});
   /** The state of the delivery. */
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'dropped' | (string & {});
-  /** The attempts of the current round. A new round begins when an ended delivery is sent again. */
+  /** The attempts of the current round. A new round begins when a delivery is sent again. */
   readonly attempts: readonly DeliveryAttempt[];
   /** The earliest time of the next attempt. Null if there is none. */
   readonly nextAttemptAt: string | null;

@@ -115,7 +115,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     description:
-      'If the delivery has ended, a new round of attempts starts with the same `X-SVC-Delivery`. If the delivery is pending, it is sent now and stays in its round. If the delivery belongs to an endpoint whose `url` is `null`, nothing is sent, but you can read the event again. A request body is ignored.',
+      'A new round of attempts starts now with the same `X-SVC-Delivery`, also if the delivery is still pending. If the delivery belongs to an endpoint whose `url` is `null`, nothing is sent, but you can read the event again. A request body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 202: queued },

@@ -62,7 +62,7 @@ const webhookHeaders = [
   ),
   webhookHeader(
     'X-SVC-Attempt',
-    'The number of the attempt, starting at 1. It starts at 1 again if an ended delivery is sent again.',
+    'The number of the attempt, starting at 1. It starts at 1 again when a new round begins.',
     '1',
   ),
   webhookHeader('webhook-id', 'The id of the delivery.', 'dlv_01jd5r0w6mfqsbx41c7thp2n8e'),

@@ -5,6 +5,7 @@ import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 import { responsePlace } from '../sealing/sealed.ts';
 import {
+  beginRound,
   deliveryStatusOf,
   dropInactiveDeliveries,
   type StoredDeliveryStatus,
@@ -55,17 +56,15 @@ export async function recordAttempt(
   attempt: AttemptRecord,
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
-  const recorded = await store.transaction(async (query) => {
+  const recorded = await store.transaction(async (query): Promise<RecordedAttempt> => {
     // Locks the tenant or the endpoint before its deliveries, to prevent a deadlock. A change that
     // clears the URL or deletes the endpoint uses the same order.
     const isDisabled = await disableUrl(query, attempt);
     // If another URL has replaced this one, the event must still be sent there.
     const isReplaced = !isDisabled && (await hasOtherUrl(query, attempt));
-    const again = { kind: 'retry', delayMs: 0 } as const;
-    const [one] = await recordAttempts(store, query, [
-      isReplaced ? { ...attempt, verdict: again } : attempt,
-    ]);
-    return one ?? { status: null };
+    const isAgain = isReplaced && (await sendAgain(query, attempt));
+    const [one] = await recordAttempts(store, query, [attempt]);
+    return isAgain ? { status: 'pending' } : (one ?? { status: null });
   });
   // If this fails, claims drop the deliveries.
   await dropInactiveDeliveries(store, attempt).catch(() => {});
@@ -107,6 +106,24 @@ async function hasOtherUrl(
   );
   return other.length > 0;
 }
+
+/**
+ * Begins a new round for the URL in force. The present round may have no attempt left, or no time.
+ * Returns false if the delivery has changed since the attempt was claimed.
+ */
+async function sendAgain(
+  query: Query,
+  { deliveryId, round, attemptNumber }: AttemptRecord,
+): Promise<boolean> {
+  const queued = await query(
+    `UPDATE deliveries d SET ${beginRound}
+     WHERE id = $1::uuid AND round = $2 AND attempt_count = $3 AND status = ANY($4) RETURNING 1`,
+    [deliveryId, round, attemptNumber, liveStatuses],
+  );
+  return queued.length > 0;
+}
+
+const liveStatuses = ['pending', 'queued'];
 
 const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
   delivered: 'delivered',
@@ -173,7 +190,7 @@ async function recordAttempts(
   const rows = await recordRows<{ position: number; status: StoredDeliveryStatus }>(query, {
     input: JSON.stringify(input),
     delivery_id: attempts.map(({ deliveryId }) => deliveryId),
-    live: ['pending', 'queued'],
+    live: liveStatuses,
   });
   const statuses = new Map(
     rows.map(({ position, status }) => [position, deliveryStatusOf(status)]),

@@ -19,6 +19,13 @@ import {
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
+ * The assignments of an `UPDATE deliveries d` that make a delivery due in a new round. The numbers
+ * of its attempts and its 72 hours begin again.
+ */
+export const beginRound = `round = d.round + 1, attempt_count = 0, round_started_at = svc_now(),
+  next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL`;
+
+/**
  * `pending`: must be sent to the URL of the settings. `queued`: must be sent to the URL of an
  * endpoint. `waiting`: the tenant polls for the delivery (CONTRACT 12).
  */

@@ -2,6 +2,7 @@ import { type DeliveryStatus, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
+import { beginRound } from './deliveries.ts';
 import { attemptInFlight } from './redelivery.ts';
 
 /** `svc webhook recover`: makes exhausted or dropped deliveries due again. Moves no money. */
@@ -70,8 +71,8 @@ export async function recoverDeliveries(
         COALESCE(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000'))
       ORDER BY d.created_at, d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
     )
-    UPDATE deliveries d SET status = CASE WHEN d.target_id IS NULL THEN 'pending' ELSE 'queued' END, next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
-      round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
+    UPDATE deliveries d SET status = CASE WHEN d.target_id IS NULL THEN 'pending' ELSE 'queued' END,
+      ${Prisma.raw(beginRound)}
     FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
     RETURNING d.id, d.tenant_id AS "tenantId", p.status, d.created_at AS "createdAt"`;
   return store.transaction(async (query) => {

@@ -1,8 +1,8 @@
-import { eventBody, toWireId, webhookAgeMaxMs, webhookTestIntervalMs } from '@svc/domain';
+import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
-import { attemptClaimMs } from './deliveries.ts';
+import { attemptClaimMs, beginRound } from './deliveries.ts';
 import { deliveryIdsOf, insertEvents } from './outbox.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
@@ -63,27 +63,15 @@ export async function redeliver(
   });
 }
 
-/** SQL that is true if the last attempt of a row of `deliveries` has no recorded result. */
-const hasLostAttempt = `EXISTS (
-  SELECT FROM delivery_attempts a
-  WHERE a.delivery_id = deliveries.id AND a.round = deliveries.round
-    AND a.number = deliveries.attempt_count AND a.recorded_at IS NULL)`;
-
+/**
+ * Begins a new round even if attempts are left in the present one. Only the deliverer knows how many
+ * attempts its schedule has now, so the old round may already be used up.
+ */
 async function queueAgain(query: Query, deliveryId: string): Promise<void> {
-  // A delivery gets a new round if it has ended, if its round is over 72 hours old, or if its
-  // latest attempt has no result. In its old round, the next claim could end it.
   await query(
-    `WITH d AS MATERIALIZED (
-       SELECT id, status IN ('pending', 'queued') AND NOT ${hasLostAttempt}
-         AND round_started_at > svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' AS goes_on
-       FROM deliveries WHERE id = $1::uuid
-     )
-     UPDATE deliveries o SET next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
-       status = CASE WHEN target_id IS NULL THEN 'pending' ELSE 'queued' END,
-       round = CASE WHEN goes_on THEN round ELSE round + 1 END,
-       round_started_at = CASE WHEN goes_on THEN round_started_at ELSE svc_now() END,
-       attempt_count = CASE WHEN goes_on THEN attempt_count ELSE 0 END
-     FROM d WHERE o.id = $1::uuid AND d.id = o.id`,
+    `UPDATE deliveries d SET ${beginRound},
+       status = CASE WHEN target_id IS NULL THEN 'pending' ELSE 'queued' END
+     WHERE id = $1::uuid`,
     [deliveryId],
   );
 }

@@ -134,7 +134,7 @@ test('while an attempt is in flight, a redelivery is refused until the claim exp
   expect(attempt?.attemptNumber).toBe(1);
 });
 
-test('a delivery that waits for its next attempt becomes due at once, within its round', async () => {
+test('a delivery that waits for its next attempt becomes due at once, in a new round', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
   const [attempt] = await claimFor(fixture.store, tenantId);
@@ -145,7 +145,7 @@ test('a delivery that waits for its next attempt becomes due at once, within its
   expect(await claimFor(fixture.store, tenantId)).toEqual([]);
   expect(await redeliver(fixture.store, { tenantId, deliveryId })).toEqual({ kind: 'queued' });
   const [next] = await claimFor(fixture.store, tenantId);
-  expect(next).toMatchObject({ round: 1, attemptNumber: 2 });
+  expect(next).toMatchObject({ round: 2, attemptNumber: 1 });
 });
 
 test('a foreign delivery is unknown, and without a URL there is no redelivery', async () => {

@@ -1,5 +1,6 @@
+import { webhookAgeMaxMs, webhookAttemptsMax } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { recordAttempt } from '../deliveries/attempts.ts';
 import type { ClaimedAttempt } from '../deliveries/claims.ts';
 import { attemptClaimMs } from '../deliveries/deliveries.ts';
@@ -18,34 +19,62 @@ const url = 'https://hooks.example.com/endpoint';
 const { endpoint, cancelOne, claimAll } = endpointTools(fixture, url);
 const newUrl = 'https://new.example.com/';
 
+/** Records that the former URL answered 410, and returns the delivery. */
 async function answerGone(attempt: ClaimedAttempt | undefined): Promise<string> {
   if (attempt === undefined) throw new Error('nothing to claim');
   const answer = { statusCode: 410, durationMs: 1, error: null, responseText: null };
-  await recordAttempt(store, { ...attempt, ...answer, verdict: { kind: 'gone' } });
+  expect(await recordAttempt(store, { ...attempt, ...answer, verdict: { kind: 'gone' } })).toEqual({
+    status: 'pending',
+  });
   await fixture.advance(attemptClaimMs);
   return attempt.deliveryId;
 }
 
 const again = (deliveryId: string) =>
-  expect.objectContaining({ deliveryId, url: newUrl, attemptNumber: 2 });
+  expect.objectContaining({ deliveryId, url: newUrl, round: 2, attemptNumber: 1 });
 
-test('after a 410 of a former URL of the settings, the present URL gets the delivery', async () => {
-  const tenantId = await fixture.tenant(1_000, settingsUrl);
-  await cancelOne(tenantId);
-  const [attempt] = await claimAll(tenantId);
-  await changeSettings(store, tenantId, { webhookUrl: newUrl }, testAuthor);
-  const deliveryId = await answerGone(attempt);
-  expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
-});
+describe.each(['settings', 'endpoint'] as const)('a 410 of a former URL: %s', (at) => {
+  /** Returns a tenant with one delivery, and a function that changes the URL. */
+  async function withDelivery() {
+    const tenantId = await fixture.tenant(1_000, at === 'settings' ? settingsUrl : null);
+    const endpointId = at === 'settings' ? null : await endpoint(tenantId);
+    await cancelOne(tenantId);
+    const change = () =>
+      endpointId === null
+        ? changeSettings(store, tenantId, { webhookUrl: newUrl }, testAuthor)
+        : changeEndpoint(store, { tenantId, endpointId }, { url: newUrl }, testAuthor);
+    return { tenantId, change };
+  }
 
-test('after a 410 of a former URL of an endpoint, its present URL gets the delivery', async () => {
-  const tenantId = await fixture.tenant(1_000, null);
-  const endpointId = await endpoint(tenantId);
-  await cancelOne(tenantId);
-  const [attempt] = await claimAll(tenantId);
-  await changeEndpoint(store, { tenantId, endpointId }, { url: newUrl }, testAuthor);
-  const deliveryId = await answerGone(attempt);
-  expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
+  test('at the first attempt, the present URL gets the delivery', async () => {
+    const { tenantId, change } = await withDelivery();
+    const [attempt] = await claimAll(tenantId);
+    await change();
+    const deliveryId = await answerGone(attempt);
+    expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
+  });
+
+  test('at the last attempt, the present URL gets the delivery', async () => {
+    const { tenantId, change } = await withDelivery();
+    let [attempt] = await claimAll(tenantId);
+    for (let number = 2; number <= webhookAttemptsMax; number += 1) {
+      await fixture.advance(attemptClaimMs);
+      [attempt] = await claimAll(tenantId);
+    }
+    expect(attempt?.attemptNumber).toBe(webhookAttemptsMax);
+    await change();
+    const deliveryId = await answerGone(attempt);
+    expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
+  });
+
+  test('after 72 hours, the present URL gets the delivery', async () => {
+    const { tenantId, change } = await withDelivery();
+    const [attempt] = await claimAll(tenantId);
+    await fixture.advance(webhookAgeMaxMs);
+    await change();
+    const deliveryId = await answerGone(attempt);
+    expect(await claimAll(tenantId)).toContainEqual(again(deliveryId));
+  });
 });
 
 test('other endpoints are notified when a disabled URL is set again', async () => {

@@ -128,7 +128,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   id: ['The id of the event.', examples.delivery.eventId],
   timestamp: ['The time of the event.', '2026-03-02T09:16:01.950Z'],
   attempts: [
-    'The attempts of the current round. A new round begins when an ended delivery is sent again.',
+    'The attempts of the current round. A new round begins when a delivery is sent again.',
     examples.delivery.attempts,
   ],
   nextAttemptAt: [

@@ -201,7 +201,7 @@ describe('a failed attempt is retried under the same id with the same bytes', ()
       const { status, attempts } = await recorded(tenant, id, 1);
       expect(status).toBe('pending');
       expect(attempts).toMatchObject([
-        { number: 1, statusCode: null, error: 'no complete response within 15000 ms' },
+        { number: 1, statusCode: null, error: 'request: no complete response within 15000 ms' },
       ]);
       expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(14_900);
       expect(attempts[0]?.durationMs).toBeLessThan(20_000);

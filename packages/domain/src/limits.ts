@@ -156,6 +156,11 @@ export const confirmationUrlLengthMax = 2048;
 
 // Webhooks (CONTRACT 6).
 export const webhookTimeoutMs = 15_000;
+/**
+ * The wait for the addresses of the second IP family, once the first one has answered. Some name
+ * servers drop queries for one family.
+ */
+export const secondFamilyWaitMs = 100;
 export const webhookAttemptsMax = 8;
 export const webhookAgeMaxMs = 72 * 3_600_000;
 export const webhookBackoffSecondsDefault = '5,60,300,900,2400,7200,18000';

@@ -1,9 +1,9 @@
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ResolveAll } from './resolve-names.ts';
+import { type ResolveAll, resolveAllBySystem } from './resolve-names.ts';
 
 /**
  * The connection was refused, because its address is not public. Tenants must not reach internal
@@ -16,14 +16,6 @@ export class DestinationRefused extends Error {
     super('the destination is not a public address');
   }
 }
-
-/**
- * Resolves a name as the system does, including `/etc/hosts`. The look-up uses a thread pool that
- * the whole process shares.
- */
-export const resolveAllBySystem: ResolveAll = (hostname, options, callback) => {
-  systemLookup(hostname, { ...options, all: true }, callback);
-};
 
 type LookupCallback = (
   error: NodeJS.ErrnoException | null,

@@ -110,7 +110,10 @@ describe('with private networks allowed', () => {
       url,
       timeoutMs: 150,
     });
-    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete response within 150 ms' });
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      reason: 'request: no complete response within 150 ms',
+    });
   });
 
   test('a missing response fails in time', async () => {
@@ -120,7 +123,10 @@ describe('with private networks allowed', () => {
       url,
       timeoutMs: 100,
     });
-    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete response within 100 ms' });
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      reason: 'request: no complete response within 100 ms',
+    });
   });
 
   test('garbage, a reset and a closed port are failures, not exceptions', async () => {

@@ -1,8 +1,9 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { isIP } from 'node:net';
 import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
-import { createAgents, DestinationRefused, resolveAllBySystem } from './guarded-agents.ts';
-import { createResolver, type ResolveAll } from './resolve-names.ts';
+import { createAgents, DestinationRefused } from './guarded-agents.ts';
+import { createResolver, type ResolveAll, resolveAllBySystem } from './resolve-names.ts';
 
 /** Every request ends with one of these outcomes. No request throws. */
 export type OutboundOutcome =
@@ -19,6 +20,7 @@ export type OutboundOutcome =
   /** The request got no complete response. The endpoint may have received the request. */
   | {
       readonly kind: 'failed';
+      /** Begins with the step that failed: `look-up: `, `connect: `, `TLS: ` or `request: `. */
       readonly reason: string;
       readonly durationMs: number;
       /** True if the time limit ended the request. */
@@ -75,6 +77,34 @@ class GivenUp extends Error {
   override readonly name = 'GivenUp';
 }
 
+type Step = 'look-up' | 'connect' | 'TLS' | 'request';
+
+/** The step that a request has reached. `sendOnce` moves it forward. */
+interface Progress {
+  step: Step;
+}
+
+const stepTimeouts: Readonly<Record<Step, string>> = {
+  'look-up': 'the name servers gave no address',
+  connect: 'no connection',
+  TLS: 'no complete TLS handshake',
+  request: 'no complete response',
+};
+
+function followSteps(outgoing: http.ClientRequest, isTls: boolean, progress: Progress): void {
+  outgoing.on('socket', (socket) => {
+    const connected = (): void => void (progress.step = isTls ? 'TLS' : 'request');
+    if (!socket.connecting) return void (progress.step = 'request');
+    // Node looks up no address, and emits no `lookup`, if the URL has an address as its host.
+    if (isIP(outgoing.host.replace(/^\[|\]$/g, '')) !== 0) progress.step = 'connect';
+    socket.on('lookup', (error) => {
+      if (error === null && progress.step === 'look-up') progress.step = 'connect';
+    });
+    socket.once('connect', connected);
+    socket.once('secureConnect', () => void (progress.step = 'request'));
+  });
+}
+
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /**
@@ -84,6 +114,7 @@ type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,
   agents: ReturnType<typeof createAgents>,
+  progress: Progress,
 ): Promise<Responded> {
   return new Promise((resolve, reject) => {
     const target = new URL(url);
@@ -94,6 +125,7 @@ function sendOnce(
       agent: isTls ? agents.https : agents.http,
     };
     const outgoing = (isTls ? https : http).request(target, options);
+    followSteps(outgoing, isTls, progress);
     const timer = setTimeout(() => fail(new TimedOut()), timeoutMs);
     const onAbort = (): void => fail(new GivenUp());
     const release = (): void => {
@@ -133,13 +165,17 @@ function isRefused(error: unknown): boolean {
   return false;
 }
 
-function describeFailure(error: unknown, request: OutboundRequest): string {
-  if (error instanceof TimedOut) return `no complete response within ${request.timeoutMs} ms`;
+function describeFailure(
+  error: unknown,
+  { step }: Progress,
+  { timeoutMs }: OutboundRequest,
+): string {
+  if (error instanceof TimedOut) return `${step}: ${stepTimeouts[step]} within ${timeoutMs} ms`;
   if (error instanceof GivenUp) return 'cancelled because the service is stopping';
   const message = error instanceof Error ? error.message : String(error);
   // The message is stored and shown, and it may contain text from the endpoint. So it is cut, and
   // its control characters are replaced.
-  return message
+  return `${step}: ${message}`
     .slice(0, reasonLengthMax)
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, '\uFFFD');
@@ -180,14 +216,15 @@ export function createOutboundHttp({
       if (check.kind === 'refused') {
         return { kind: 'refused', reason: `the URL ${check.reason}`, durationMs: 0 };
       }
+      const progress: Progress = { step: 'look-up' };
       try {
-        return { ...(await sendOnce(request, agents)), durationMs: durationMs() };
+        return { ...(await sendOnce(request, agents, progress)), durationMs: durationMs() };
       } catch (error) {
         if (isRefused(error)) {
           const { message } = new DestinationRefused();
           return { kind: 'refused', reason: message, durationMs: durationMs() };
         }
-        const reason = describeFailure(error, request);
+        const reason = describeFailure(error, progress, request);
         const timedOut = error instanceof TimedOut;
         return { kind: 'failed', reason, durationMs: durationMs(), timedOut };
       }

@@ -1,8 +1,10 @@
 import { Resolver } from 'node:dns/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { secondFamilyWaitMs } from '@svc/domain';
 
 /**
  * Resolves a name to its IPv4 and IPv6 addresses, or to those of one family if the query for the
- * other fails. Rejects if no address is found.
+ * other fails or is slow. Rejects if no address is found.
  */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
@@ -11,14 +13,23 @@ const queryTriesMax = 2;
 
 /**
  * Uses `Resolver` instead of `dns.lookup`. Each `dns.lookup` occupies one of the few threads that
- * all jobs share, so slow look-ups of one page would delay other jobs.
+ * all jobs share, so slow look-ups of one page would delay other jobs. The default of `servers` is
+ * the name servers of the system.
  */
-export function createLookUp(): LookUp {
+export function createLookUp(servers?: readonly string[]): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });
+  if (servers !== undefined) resolver.setServers(servers);
   return async (name) => {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    if (addresses.length === 0) throw new Error(`the name servers gave no address for ${name}`);
-    return addresses;
+    const found: string[] = [];
+    const asked = [resolver.resolve4(name), resolver.resolve6(name)].map(async (addresses) => {
+      found.push(...(await addresses));
+    });
+    const all = Promise.allSettled(asked);
+    // Waits for both if one fails. Some name servers drop the queries for one family.
+    await Promise.any(asked).catch(() => {});
+    await Promise.race([all, delay(secondFamilyWaitMs, undefined, { ref: false })]);
+    if (found.length === 0) throw new Error(`the name servers gave no address for ${name}`);
+    // A late answer does not change what was returned.
+    return [...found];
   };
 }

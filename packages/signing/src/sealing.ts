@@ -58,10 +58,17 @@ export function openKeyring(text: string): Keyring {
   return { sealingKeyId, keys };
 }
 
+/** The value may be sound: another process may hold its key. */
+class UnknownKeyError extends SealError {
+  readonly code = 'UNKNOWN_MASTER_KEY';
+  constructor() {
+    super('A sealed value needs a master key that SVC_MASTER_KEY does not have.');
+  }
+}
+
 function requireKey(keyring: Keyring, keyId: string): KeyObject {
   const key = keyring.keys.get(keyId);
-  if (key === undefined)
-    throw new SealError('A sealed value needs a master key that SVC_MASTER_KEY does not have.');
+  if (key === undefined) throw new UnknownKeyError();
   return keyOfBytes(key);
 }
 
@@ -210,6 +217,8 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
 export interface Sealer {
   /** The first bytes of every value that is sealed in version 2 under the current key. */
   readonly prefix: Uint8Array<ArrayBuffer>;
+  /** The ids of the keys. The first one seals. */
+  readonly keyIds: readonly string[];
   /** The store sets the phase from the state of the database. A new sealer begins with `bound`. */
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
@@ -219,6 +228,7 @@ export interface Sealer {
 export function createSealer(keyring: Keyring): Sealer {
   const sealer: Sealer = {
     prefix: sealedPrefix(keyring.sealingKeyId, version),
+    keyIds: [...keyring.keys.keys()],
     phase: 'bound',
     seal: (place, plaintext) =>
       seal(keyring, place, plaintext, sealer.phase === 'previous' ? previousVersion : version),

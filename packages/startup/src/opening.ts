@@ -27,6 +27,7 @@ import {
 } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
+import { announceKeys } from './master-keys.ts';
 import { exposeStore } from './process-metrics.ts';
 
 export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;
@@ -68,6 +69,7 @@ export async function openStoreOrRefuse(
   });
   if (opened.kind === 'refused') return cannotStart(opened.reason);
   lifecycle.own('store', opened.store);
+  await announceKeys(opened.store, { service, lifecycle, logger });
   return opened;
 }
 

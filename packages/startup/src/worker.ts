@@ -2,6 +2,7 @@ import type { JobOf, QueueKey } from '@svc/contracts';
 import { type connectRedis, createConsumer, pingRedis } from '@svc/queue';
 import { type AdminServerOptions, runUntilClosed, missingDependencies } from '@svc/runtime';
 import { ping, pruneReconcileFailures, type ReconcilerName, type Store } from '@svc/store';
+import { hasMasterKeys } from './master-keys.ts';
 import { openAdmin, type Opening, type RetentionFacts } from './opening.ts';
 import { createJobDurations, exposeConsumer } from './process-metrics.ts';
 
@@ -62,6 +63,7 @@ export async function startWorker<K extends QueueKey>(
   const ready = async () => {
     const missing = await missingDependencies({
       postgres: () => ping(store),
+      masterKey: () => hasMasterKeys(store),
       redis: () => pingRedis(redis),
       queue: () => consumer.isPolling(),
     });

@@ -93,6 +93,7 @@ export {
 export * from './pricing/rate-card-history.ts';
 export * from './pricing/rate-cards.ts';
 export { queueWebhookTest, redeliver, type RedeliveryOutcome } from './deliveries/redelivery.ts';
+export * from './sealing/key-holders.ts';
 export * from './sealing/reseal.ts';
 export { eventPlace, payloadPlace, responsePlace } from './sealing/sealed.ts';
 export { beginReseal, endReseal } from './sealing/sealing-phase.ts';

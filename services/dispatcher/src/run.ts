@@ -10,7 +10,7 @@ import {
   type Logger,
   type Running,
 } from '@svc/runtime';
-import { createJobDurations, exposeConsumer, openAdmin } from '@svc/startup';
+import { createJobDurations, exposeConsumer, hasMasterKeys, openAdmin } from '@svc/startup';
 import { ping } from '@svc/store';
 import { startBackgroundWork } from './background-work.ts';
 import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
@@ -85,6 +85,7 @@ export async function run(
     const ready = () =>
       missingDependencies({
         postgres: () => ping(store),
+        masterKey: () => hasMasterKeys(store),
         redis: () => pingRedis(redis),
         bus: () => bus.isListening(),
         queue: () => consumer.isPolling(),

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { errorCatalogue } from '@svc/domain';
 import { QueueUnavailable } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
-import { isUnavailable } from '@svc/store';
+import { isUnavailable, isUnknownKey } from '@svc/store';
 import type { Tracing } from '@svc/tracing';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { answerOpen } from './access/answer-open.ts';
@@ -131,7 +131,7 @@ async function answerOf(
  */
 function answerOfError(error: unknown, exchange: Exchange, logger: Logger): Answer {
   const fields = { err: error, requestId: exchange.requestId, route: exchange.route };
-  if (isUnavailable(error) || error instanceof QueueUnavailable) {
+  if (isUnavailable(error) || isUnknownKey(error) || error instanceof QueueUnavailable) {
     logger.warn(fields, 'a dependency is unavailable');
     return unavailable(
       'unavailable',

@@ -1,6 +1,7 @@
 import { toWireId } from '@svc/domain';
 import type { Producer } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
+import { hasMasterKeys } from '@svc/startup';
 import {
   deleteRetiredEndpoints,
   dropUnreadableEvents,
@@ -116,10 +117,11 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
   }
 
   /**
-   * Pauses the deliverer while the webhook queue is paused. If Redis cannot be read, the deliverer
-   * stays as it is.
+   * Pauses the deliverer while the webhook queue is paused, or while this process lacks a master
+   * key: its attempts would be used up unsent. If Redis cannot be read, the deliverer stays as it is.
    */
   async function followPause(): Promise<void> {
+    if (!(await hasMasterKeys(store))) return deliverer.setPaused(true);
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));
     } catch (error) {

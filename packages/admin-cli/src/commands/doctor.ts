@@ -3,6 +3,7 @@ import {
   buildFacts,
   databaseNow,
   findExpired,
+  findKeyHolders,
   findMissing,
   readDatabaseHealth,
   readDeadLetters,
@@ -14,6 +15,7 @@ import {
 import type { Command } from 'commander';
 import { type CommandOptions, describeCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
+import { checkKeys } from '../doctor/check-keys.ts';
 import { checkPostgres } from '../doctor/check-postgres.ts';
 import { checkRedis } from '../doctor/check-redis.ts';
 import { checkServices } from '../doctor/check-services.ts';
@@ -42,6 +44,7 @@ async function doctor(context: Context, options: CommandOptions): Promise<void> 
 export function findingsOf(deployment: Deployment): Finding[] {
   return [
     ...checkServices(deployment),
+    checkKeys(deployment),
     ...checkPostgres(deployment),
     ...checkRedis(deployment),
     ...checkWork(deployment),
@@ -86,6 +89,7 @@ async function readDeployment(context: Context): Promise<Deployment> {
     database: await readDatabaseHealth(store),
     partitionsMissing: missing.map(monthOf),
     ledger: await readLedgerAudit(store),
+    keyHolders: await findKeyHolders(store),
     databaseTime,
     deadLetters,
     isPurgeLate: await isPurgeLate(context, redis),

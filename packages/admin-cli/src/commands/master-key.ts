@@ -1,15 +1,20 @@
+import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openKeyring } from '@svc/signing';
 import {
   beginReseal,
   countSealedRows,
   endReseal,
+  findKeyHolders,
+  keyHeartbeatMs,
+  publishKeys,
   type ResealedPage,
   resealPage,
   type SealedColumn,
   sealedColumns,
   type Store,
   withAudit,
+  withdrawKeys,
 } from '@svc/store';
 import type { Command } from 'commander';
 import { addCommand, type CommandOptions } from '../command.ts';
@@ -32,6 +37,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
         '   Every service can then read data sealed under either key.',
         '2. Now put the new key first, for every service and for this command: `2027:…,2026:…`.',
         '   Run this command. You can interrupt it and run it again at any time.',
+        '   It refuses while a running process lacks the new key, and names the process.',
         '3. When the command says that all data is sealed under the new key, remove the old key.',
         '',
         'Also run this command after an upgrade if `svc migrate` asks for it. First wait until',
@@ -42,21 +48,32 @@ export function addMasterKeyCommands(masterKey: Command): void {
       '--alone',
       'do not wait until every running service seals in the format of this version; use this only if no service is running',
     )
+    .option(
+      '--force',
+      'rotate although a running process lacks the new key; it answers 503 until it has the key',
+    )
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
 
 interface RotateOptions extends CommandOptions {
   readonly alone?: boolean;
+  readonly force?: boolean;
 }
 
 async function rotate(context: Context, options: RotateOptions): Promise<void> {
   const { store, by, configuration } = context;
   const { sealingKeyId: keyId, keys } = openKeyring(configuration.SVC_MASTER_KEY);
   const subject = { kind: 'service', id: 'master-key' } as const;
-  const after = { keyId, keyIds: [...keys.keys()] };
+  const isForced = options.force === true;
+  if (!isForced) await refuseWithoutKey(store, keyId);
+  const after = { keyId, keyIds: [...keys.keys()], ...(isForced ? { forced: true } : {}) };
   const change = { action: 'master_key.rotate', subject, before: null, after };
   await withAudit(store, change, by, () => Promise.resolve());
-  const resealed = await resealAll(context, options);
+  const resealed = await withHeartbeat(store, async () => {
+    // A process that starts from now on sees the key of this command, and is not ready without it.
+    if (!isForced) await refuseWithoutKey(store, keyId);
+    return resealAll(context, options);
+  });
   if (options.json === true) {
     const shown = resealed.map(({ column, looked, resealed: count }) => ({
       column,
@@ -74,6 +91,30 @@ async function rotate(context: Context, options: RotateOptions): Promise<void> {
     print(
       'SVC_MASTER_KEY has only this key. To replace it, follow the steps in `svc master-key rotate --help`.',
     );
+  }
+}
+
+/** Throws `Refusal` if a live process cannot open what is sealed under the new key. */
+async function refuseWithoutKey(store: Store, keyId: string): Promise<void> {
+  const lacking = (await findKeyHolders(store)).filter(({ keyIds }) => !keyIds.includes(keyId));
+  if (lacking.length === 0) return;
+  const names = lacking.map(({ service, host }) => `${service} on ${host}`).join(', ');
+  throw new Refusal(
+    `These processes lack the key ${keyId}: ${names}. Add the key to their SVC_MASTER_KEY, restart them, and run this command again. A process that has just crashed counts for 30 s. --force rotates anyway.`,
+  );
+}
+
+/** Publishes the keys of this command while `work` runs, as the services publish theirs. */
+async function withHeartbeat<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  const holder = { id: store.newId(), service: 'svc master-key rotate', host: hostname() };
+  await publishKeys(store, holder);
+  const timer = setInterval(() => void publishKeys(store, holder).catch(() => {}), keyHeartbeatMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    // If this fails, the row no longer counts after half a minute.
+    await withdrawKeys(store, holder.id).catch(() => {});
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ClusterHealth, HeardInstance, RedisHealth } from '@svc/queue';
-import type { DatabaseHealth, LedgerAuditStatus } from '@svc/store';
+import type { DatabaseHealth, KeyHolder, LedgerAuditStatus } from '@svc/store';
 
 type FindingState = 'ok' | 'warning' | 'fault';
 
@@ -26,6 +26,7 @@ export interface Deployment {
    */
   readonly partitionsMissing: readonly string[];
   readonly ledger: LedgerAuditStatus | null;
+  readonly keyHolders: readonly KeyHolder[];
   readonly databaseTime: Date;
   readonly deadLetters: number;
   /**

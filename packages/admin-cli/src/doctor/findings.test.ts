@@ -81,6 +81,7 @@ const sound: Deployment = {
   database,
   partitionsMissing: [],
   ledger,
+  keyHolders: [],
   databaseTime: now,
   deadLetters: 0,
   isPurgeLate: false,
@@ -295,4 +296,23 @@ test('processes of an earlier version are not among those whose pools are added 
   expect(found.find(({ check }) => check === 'pools')?.found).toMatch(
     /^3 processes and svc may open 34 connections; .*; not counted: 1 processes of an earlier version$/,
   );
+});
+
+const holder = (service: string, host: string, ...keyIds: string[]) => ({
+  id: `${service}-${host}`,
+  service,
+  host,
+  keyIds,
+});
+
+const keysFinding = (keyHolders: Deployment['keyHolders']) =>
+  findingsOf({ ...sound, keyHolders }).find(({ check }) => check === 'master keys');
+
+test('a process that lacks the key under which another seals is a fault', () => {
+  const both = [holder('gateway', 'a', '2027', '2026'), holder('settlement', 'a', '2026', '2027')];
+  expect(keysFinding([...both, holder('gateway', 'b', '2026')])).toMatchObject({
+    state: 'fault',
+    found: 'gateway on b lacks 2027',
+  });
+  expect(keysFinding(both)?.state).toBe('ok');
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Store } from '../connection/store.ts';
+import { isUnknownKey } from '../sealing/key-holders.ts';
 import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
@@ -234,7 +235,8 @@ async function readHead(store: Store): Promise<FoundHead> {
   try {
     const head = parseAuditHead(unsealText(store.sealer, auditHeadPlace(), sealed));
     return { head: head ?? null, isForged: head === undefined, isMissing: false };
-  } catch {
+  } catch (error) {
+    if (isUnknownKey(error)) throw error;
     return { head: null, isForged: true, isMissing: false };
   }
 }

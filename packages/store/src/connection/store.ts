@@ -38,6 +38,8 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
 export interface Sealer {
   /** The first bytes of each value that is sealed under the current key for its complete place. */
   readonly prefix: Uint8Array;
+  /** The ids of the master keys that this process holds. The first one seals. */
+  readonly keyIds: readonly string[];
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
   /**

@@ -2,6 +2,7 @@ import type { Sealer } from '../connection/store.ts';
 import { ledgerStart, type LedgerPlace } from '../ledger/ledger-audit-entries.ts';
 import { firstId } from '../ledger/ledger-audit.ts';
 import { faultsMax, type LedgerFault, type LedgerFaultKind } from '../ledger/ledger-fault.ts';
+import { isUnknownKey } from '../sealing/key-holders.ts';
 import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
@@ -135,7 +136,9 @@ export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | nul
     return state.step === step
       ? state
       : forged('the stored state of the audit does not match the step number in its row');
-  } catch {
+  } catch (error) {
+    // The state may be sound, but only a process with its key can say so. The audit fails.
+    if (isUnknownKey(error)) throw error;
     return forged('the stored state of the audit cannot be unsealed or read');
   }
 }

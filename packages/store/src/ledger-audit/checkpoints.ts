@@ -1,6 +1,7 @@
 import type { Query } from '../connection/query.ts';
 import type { Sealer } from '../connection/store.ts';
 import { type LedgerPlace, startOf } from '../ledger/ledger-audit-entries.ts';
+import { isUnknownKey } from '../sealing/key-holders.ts';
 import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
@@ -49,7 +50,8 @@ export async function readStarts(
       // `sealCheckpoint` has made the text, so its shape is known.
       const { sequence, sums }: Pick<LedgerPlace, 'sequence' | 'sums'> = JSON.parse(text, revived);
       return { place: { tenantId, sequence, sums }, isForged: false };
-    } catch {
+    } catch (error) {
+      if (isUnknownKey(error)) throw error;
       return { place: startOf(tenantId), isForged: true };
     }
   });

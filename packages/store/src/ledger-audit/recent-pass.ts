@@ -78,7 +78,7 @@ async function auditAccountsAfter(
   const forged = starts
     .filter(({ isForged }) => isForged)
     .map(({ place: { tenantId } }): LedgerFault => {
-      const detail = 'the checkpoint cannot be unsealed: it was changed, or its key is missing';
+      const detail = 'the checkpoint cannot be unsealed: it was changed';
       return { kind: 'checkpoint_forged', subject: tenantId, tenantId, detail };
     });
   const last = starts.length < accountsPerPage ? null : (places.at(-1)?.tenantId ?? null);

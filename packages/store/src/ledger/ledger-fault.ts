@@ -8,7 +8,7 @@ export type LedgerFaultKind =
   | 'charged_above_hold'
   | 'entry_without_submission'
   /**
-   * A checkpoint cannot be unsealed: it was changed, or its key is missing. The account is then
+   * A checkpoint cannot be unsealed: it was changed. The account is then
    * audited from its first entry.
    */
   | 'checkpoint_forged'

@@ -33,6 +33,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
+  // A process deletes its row when it ends, and those that have been silent for a day.
+  key_holders: [...change, 'DELETE'],
   // Each of the next two tables has one column that is sealed under the master key. A program that
   // has this role but not that key cannot forge the values of this column.
   ledger_audit: change,

@@ -1,5 +1,6 @@
 import { type connectRedis, pingRedis } from '@svc/queue';
 import { missingDependencies } from '@svc/runtime';
+import { hasMasterKeys } from '@svc/startup';
 import { ping, type Store } from '@svc/store';
 
 /**
@@ -7,12 +8,19 @@ import { ping, type Store } from '@svc/store';
  * reads and cancels work without it.
  */
 export function missingForReads(store: Store): Promise<string[]> {
-  return missingDependencies({ postgres: () => ping(store) });
+  return missingDependencies({
+    postgres: () => ping(store),
+    masterKey: () => hasMasterKeys(store),
+  });
 }
 
 export function missingForAll(
   store: Store,
   redis: ReturnType<typeof connectRedis>,
 ): Promise<string[]> {
-  return missingDependencies({ postgres: () => ping(store), redis: () => pingRedis(redis) });
+  return missingDependencies({
+    postgres: () => ping(store),
+    masterKey: () => hasMasterKeys(store),
+    redis: () => pingRedis(redis),
+  });
 }

@@ -78,6 +78,7 @@ test.each([
   ['a number beyond all credits', '{"credits":1e300,"token":"USDC"}', '/credits'],
   ['a text', '{"credits":"5","token":"USDC"}', '/credits'],
   ['another token', '{"credits":5,"token":"SOL"}', '/token'],
+  ['an unknown member', '{"credits":5,"token":"USDC","amount":5}', '/amount'],
 ])('%s is refused with 422', async (_, body, member) => {
   const answer = await create(body);
   expect(answer.status).toBe(422);

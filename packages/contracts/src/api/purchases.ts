@@ -31,13 +31,13 @@ export const PurchaseAnswer = Type.Object({
 export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
 /**
- * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). The endpoint ignores additional
- * members. This schema has no maximum for `credits`, because the endpoint checks it.
+ * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). This schema has no maximum for
+ * `credits`, because the endpoint checks it.
  */
-export const PurchaseIntentRequest = Type.Object({
-  credits: Type.Number({ exclusiveMinimum: 0 }),
-  token: Type.Literal('USDC'),
-});
+export const PurchaseIntentRequest = Type.Object(
+  { credits: Type.Number({ exclusiveMinimum: 0 }), token: Type.Literal('USDC') },
+  { additionalProperties: false },
+);
 export type PurchaseIntentRequest = Static<typeof PurchaseIntentRequest>;
 
 /**

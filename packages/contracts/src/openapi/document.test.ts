@@ -23,6 +23,20 @@ const everyObject = [...objectsIn(document)].filter(
   ([at]) => !/\/(?:example|value)(?:\/|$)/.test(at),
 );
 
+test('every body of a request refuses unknown members', () => {
+  const bodies = everyObject.filter(([at]) =>
+    /^\/paths\/.*\/requestBody\/content\/[^/]+\/schema$/.test(at),
+  );
+  const found = new Map(everyObject);
+  const isOpen = (schema: Record<string, unknown>) => {
+    const { $ref } = schema;
+    const target = typeof $ref === 'string' ? (found.get($ref.slice(1)) ?? {}) : schema;
+    return target['additionalProperties'] !== false;
+  };
+  expect(bodies.length).toBeGreaterThan(10);
+  expect(bodies.filter(([, schema]) => isOpen(schema)).map(([at]) => at)).toEqual([]);
+});
+
 test('every reference has a target', () => {
   const found = new Map(everyObject);
   const broken = everyObject

@@ -47,8 +47,8 @@ type AskFamily = (
 ) => void;
 
 /**
- * Asks for both families at once. If one has addresses, the other has `secondFamilyWaitMs` more. If
- * one has none, its answer is not enough, and the other has the whole time of its query.
+ * Asks for both families at once. If one has addresses, the other has `secondFamilyWaitMs` more.
+ * Otherwise the other has the whole time of its query.
  */
 function askFamilies(ask: AskFamily): ResolveAll {
   return (hostname, { family }, callback) => {

@@ -117,8 +117,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
   }
 
   /**
-   * Pauses the deliverer while the webhook queue is paused, or while this process lacks a master
-   * key: its attempts would be used up unsent. If Redis cannot be read, the deliverer stays as it is.
+   * Pauses the deliverer while the queue is paused, or while this process lacks a master key and
+   * would use up attempts unsent. Without Redis, the deliverer stays as it is.
    */
   async function followPause(): Promise<void> {
     if (!(await hasMasterKeys(store))) return deliverer.setPaused(true);

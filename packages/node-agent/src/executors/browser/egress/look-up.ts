@@ -12,9 +12,8 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Uses `Resolver` instead of `dns.lookup`. Each `dns.lookup` occupies one of the few threads that
- * all jobs share, so slow look-ups of one page would delay other jobs. The default of `servers` is
- * the name servers of the system.
+ * Uses `Resolver`, because each `dns.lookup` occupies one of the few threads that all jobs share.
+ * The default of `servers` is the name servers of the system.
  */
 export function createLookUp(servers?: readonly string[]): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

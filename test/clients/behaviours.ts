@@ -43,6 +43,7 @@ export interface WebhookRow {
   readonly prefixSignature?: string;
   readonly bodySuffix?: string;
   readonly ageSeconds?: number;
+  readonly maxBytes?: number;
   readonly ok: boolean;
 }
 
@@ -194,6 +195,7 @@ export async function expectWebhook(driver: Driver, row: WebhookRow): Promise<vo
       headers: Object.fromEntries(cased),
       body: `${vector.body}${row.bodySuffix ?? ''}`,
       nowMs: sentAtMs + (row.ageSeconds ?? 0) * 1000,
+      ...(row.maxBytes !== undefined && { maxBytes: row.maxBytes }),
     },
   });
   if (row.ok) {

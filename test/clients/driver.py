@@ -130,6 +130,7 @@ def verify(message: dict) -> dict:
             secret=webhook["secret"],
             headers=webhook["headers"],
             body=webhook["body"].encode(),
+            **({"max_bytes": webhook["maxBytes"]} if "maxBytes" in webhook else {}),
             now=lambda: webhook["nowMs"] / 1000,
         )
     except SvcError as error:

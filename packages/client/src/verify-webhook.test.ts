@@ -83,6 +83,26 @@ describe('an untrusted webhook', () => {
     await expect(verify(changes)).rejects.toThrow(WebhookVerificationError);
   });
 
+  test.each<[string, string | Uint8Array]>([
+    ['bytes', new Uint8Array(50_000_000)],
+    ['text', ' '.repeat(50_000_000)],
+    ['text that is short in characters', '€'.repeat(400_000)],
+  ])('with too large a body of %s is refused before it is copied', async (_name, body) => {
+    await expect(verify({ body })).rejects.toThrow('larger than maxBytes (1048576 bytes)');
+  });
+
+  test('is refused above the given maxBytes, and verified at it', async () => {
+    const maxBytes = Buffer.byteLength(vector.body);
+    expect((await verify({ maxBytes })).deliveryId).toMatch(/^dlv_/);
+    await expect(verify({ maxBytes: maxBytes - 1 })).rejects.toThrow('larger than maxBytes');
+  });
+
+  test('is refused if its body was parsed', async () => {
+    const parsed: unknown = { ...JSON.parse(vector.body), length: 1e9 };
+    // A caller without types can pass anything.
+    await expect(verify({ body: parsed as string })).rejects.toThrow('Pass the raw body');
+  });
+
   test('is refused if its body is not JSON, even with a valid signature', async () => {
     const key = Buffer.from('b3RoZXI=', 'base64');
     const content = 'dlv_1.1795000000.not json';

@@ -4,6 +4,7 @@ import type { WebhookEvent } from './types.ts';
 
 const toleranceSecondsDefault = 300;
 const signaturesMax = 16;
+const maxBytesDefault = 1024 * 1024;
 
 /** The headers of a request: a `Headers` object or the headers object of Node's http server. */
 export type WebhookHeaders =
@@ -68,8 +69,35 @@ async function isSignedWith(
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1). Rejects with `WebhookVerificationError` if the webhook
- * cannot be trusted, if `secret` is malformed, or if the body is not JSON.
+ * Returns the bytes of the body. Refuses a body over `maxBytes` before it copies the body. Of a
+ * text, it encodes at most `maxBytes` characters.
+ */
+function bytesOf(body: string | Uint8Array, maxBytes: number): Uint8Array {
+  // A parsed body may have any `length`.
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new WebhookVerificationError(
+      'The body is not a string or Uint8Array. Pass the raw body.',
+    );
+  }
+  // Each character of a string has at least one byte in UTF-8.
+  if (body.length <= maxBytes) {
+    const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+    if (bytes.length <= maxBytes) return bytes;
+  }
+  throw new WebhookVerificationError(`The body is larger than maxBytes (${maxBytes} bytes).`);
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Bytes {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+}
+
+/**
+ * Verifies a webhook (Standard Webhooks v1) in time and memory linear in its body. Rejects with
+ * `WebhookVerificationError` if the webhook cannot be trusted, if `secret` is malformed, if the body
+ * is larger than `maxBytes`, or if it is not JSON.
  */
 export async function verifyWebhook(webhook: {
   /**
@@ -80,12 +108,15 @@ export async function verifyWebhook(webhook: {
   readonly headers: WebhookHeaders;
   /** The bytes or the text as received, before any parsing. */
   readonly body: string | Uint8Array;
+  /** The most bytes of the body. A larger one is refused. Default: 1,048,576 (1 MiB). */
+  readonly maxBytes?: number;
   /** The most seconds by which the timestamp may differ from `now`. Default: 300. */
   readonly toleranceSeconds?: number;
   /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
   readonly now?: () => number;
 }): Promise<VerifiedWebhook> {
-  const { secret, headers, toleranceSeconds = toleranceSecondsDefault, now = Date.now } = webhook;
+  const { secret, headers, body, maxBytes = maxBytesDefault } = webhook;
+  const { toleranceSeconds = toleranceSecondsDefault, now = Date.now } = webhook;
   const deliveryId = readHeader(headers, 'id');
   const timestamp = readHeader(headers, 'timestamp');
   const signatures = readHeader(headers, 'signature')
@@ -98,8 +129,8 @@ export async function verifyWebhook(webhook: {
       'webhook-timestamp is malformed, too old or too new. Check your clock.',
     );
   }
-  const bytes = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;
-  const content = Uint8Array.from([...encoder.encode(`${deliveryId}.${timestamp}.`), ...bytes]);
+  const bytes = bytesOf(body, maxBytes);
+  const content = joined(encoder.encode(`${deliveryId}.${timestamp}.`), bytes);
   for (const candidate of typeof secret === 'string' ? [secret] : secret) {
     if (await isSignedWith(candidate, content, signatures)) {
       return { deliveryId, event: parseEvent(bytes) };

@@ -16,6 +16,7 @@ from .errors import WebhookVerificationError
 from .types import WebhookEvent
 
 _SIGNATURES_MAX = 16
+_MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,34 @@ def _key(secret: str) -> bytes:
     return key
 
 
+def _raw(body: object, max_bytes: int) -> bytes:
+    """The bytes of the body. Refuses a body over ``max_bytes`` before it copies the body."""
+    if not isinstance(body, (bytes, bytearray, memoryview, str)):
+        raise WebhookVerificationError("The body is not bytes or str. Pass the raw body.")
+    # Each character of a str has at least one byte in UTF-8.
+    length = body.nbytes if isinstance(body, memoryview) else len(body)
+    if length <= max_bytes:
+        raw = _raw(body, max_bytes)
+        if len(raw) <= max_bytes:
+            return raw
+    raise WebhookVerificationError(f"The body is larger than max_bytes ({max_bytes} bytes).")
+
+
 def verify_webhook(
     *,
     secret: str | Sequence[str],
     headers: Mapping[str, str],
     body: bytes | str,
     tolerance_seconds: float = 300,
+    max_bytes: int = _MAX_BYTES,
     now: Callable[[], float] = time.time,
 ) -> VerifiedWebhook:
     """Verifies a webhook and returns its event.
 
     ``secret`` is the webhook secret, ``whsec_…``, or several of them while a rotation overlaps.
-    ``body`` must be the received bytes before any parsing. Raises ``WebhookVerificationError`` if
-    the webhook cannot be trusted.
+    ``body`` must be the received bytes before any parsing. ``max_bytes`` is the most bytes of the
+    body, by default 1 MiB. Raises ``WebhookVerificationError`` if the webhook cannot be trusted, or
+    if its body is larger.
     """
     delivery_id = _header(headers, "webhook-id")
     timestamp = _header(headers, "webhook-timestamp")
@@ -75,7 +91,7 @@ def verify_webhook(
         raise WebhookVerificationError(
             "webhook-timestamp is too far from the local clock. Correct the clock."
         )
-    raw = body.encode() if isinstance(body, str) else bytes(body)
+    raw = _raw(body, max_bytes)
     content = f"{delivery_id}.{timestamp}.".encode() + raw
     for one in [secret] if isinstance(secret, str) else secret:
         expected = hmac.new(_key(one), content, hashlib.sha256).digest()

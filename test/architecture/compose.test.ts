@@ -186,6 +186,22 @@ it('Redis wants a password, which is in no command line', async () => {
   expect(stdout).toContain('appendonly yes');
 });
 
+it('publishes only gateway and node link, and only on loopback unless it is told otherwise', () => {
+  const published = (env: Readonly<Record<string, string>>): unknown =>
+    Object.fromEntries(
+      Object.entries(compose.services).flatMap(([name, { ports }]) =>
+        ports === undefined ? [] : [[name, ports.map((port) => interpolate(port, env))]],
+      ),
+    );
+  expect(published({})).toStrictEqual({
+    gateway: ['127.0.0.1:8080:8080'],
+    dispatcher: ['127.0.0.1:8081:8081'],
+  });
+  expect(published({ PUBLISH_HOST: '0.0.0.0', GATEWAY_PORT: '80' })).toMatchObject({
+    gateway: ['0.0.0.0:80:8080'],
+  });
+});
+
 it('does not start without a master key and its own password', () => {
   const { environment = {}, secrets = [] } = compose.services['gateway'] ?? {};
   expect(secrets.map((name) => compose.secrets[name])).toStrictEqual([

@@ -21,7 +21,12 @@ const known = new Map<string, unknown>(
 );
 
 /** An operator sets these variables, but only docker-compose.yml reads them. */
-const composeOnly = ['POSTGRES_PASSWORD', 'SVC_DATABASE_PASSWORD', 'REDIS_PASSWORD'];
+const composeOnly = [
+  'POSTGRES_PASSWORD',
+  'SVC_DATABASE_PASSWORD',
+  'REDIS_PASSWORD',
+  'PUBLISH_HOST',
+];
 
 function defaultOf(property: unknown): unknown {
   const isOne = typeof property === 'object' && property !== null && 'default' in property;

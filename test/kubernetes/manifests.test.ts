@@ -138,27 +138,36 @@ test('no manifest contains a secret, and each secret is referred to by name', ()
   expect(literal).toEqual([]);
 });
 
-/**
- * The names of the policies that allow connections to addresses outside the cluster. Each of them
- * has an `egress` rule without `to`, or with an `ipBlock` in `to`.
- */
-function outward(manifests: typeof all): string[] {
-  return ofKind(manifests, 'NetworkPolicy')
-    .filter((policy) => {
-      const rules: { to?: object[] }[] = Object(policy).spec.egress ?? [];
-      return rules.some(({ to }) => to === undefined || JSON.stringify(to).includes('ipBlock'));
-    })
-    .map(({ metadata: { name } }) => name)
-    .toSorted();
+interface EgressRule {
+  readonly to?: readonly { readonly ipBlock?: { readonly cidr: string } }[];
 }
 
-test('only Postgres, webhooks, and settlement with the Solana rail may connect outside', () => {
-  expect(outward(production)).toEqual(['postgres', 'webhooks']);
-  expect(outward(readManifests('production-solana'))).toEqual([
-    'postgres',
-    'solana-rpc',
-    'webhooks',
-  ]);
+function egressRules(manifests: typeof all): { name: string; rule: EgressRule }[] {
+  return ofKind(manifests, 'NetworkPolicy').flatMap((policy) => {
+    const rules: EgressRule[] = Object(policy).spec.egress ?? [];
+    return rules.map((rule) => ({ name: policy.metadata.name, rule }));
+  });
+}
+
+const privateNetwork = /^(10\.|100\.64\.|172\.16\.|192\.168\.|fc00:)/;
+
+/** The names of the policies that allow connections to public addresses. */
+function outward(manifests: typeof all): string[] {
+  const isOutward = ({ to }: EgressRule): boolean =>
+    to === undefined ||
+    to.some(({ ipBlock }) => ipBlock !== undefined && !privateNetwork.test(ipBlock.cidr));
+  const names = egressRules(manifests).flatMap(({ name, rule }) => (isOutward(rule) ? name : []));
+  return [...new Set(names)].toSorted();
+}
+
+test('only webhooks, and settlement with the Solana rail, may connect outside', () => {
+  expect(outward(production)).toEqual(['webhooks']);
+  expect(outward(readManifests('production-solana'))).toEqual(['solana-rpc', 'webhooks']);
+});
+
+test('each policy names the destinations that it allows', () => {
+  const nameless = egressRules(all).filter(({ rule }) => (rule.to ?? []).length === 0);
+  expect(nameless).toEqual([]);
 });
 
 test('only gateway and dispatcher accept connections from everywhere', () => {

@@ -12,6 +12,7 @@ interface ComposeService {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly secrets?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
+  readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];

@@ -63,18 +63,6 @@ export interface Executor {
   run(job: Job, context: ExecutionContext): Promise<JobResult>;
 }
 
-/**
- * Returns an executor that declines, with the reason `policy`, each offer for a host that is not in
- * `hosts` (CONTRACT 10, "Running it"). An empty list allows all hosts.
- */
-export function onlyAt(hosts: readonly string[], executor: Executor): Executor {
-  if (hosts.length === 0) return executor;
-  return {
-    ...executor,
-    consider: (offer) => (hosts.includes(offer.targetHost) ? executor.consider?.(offer) : 'policy'),
-  };
-}
-
 /** The job failed for a reason that the tenant gets to see (CONTRACT 5). */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';

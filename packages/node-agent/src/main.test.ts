@@ -58,6 +58,14 @@ async function begun(atsType: string): Promise<void> {
   await service.next('usage');
 }
 
+async function assigned(applicationUrl: string): Promise<void> {
+  service.offer(submissionId, offerId);
+  await service.next('accept');
+  service.assign(submissionId, offerId, JSON.stringify({ atsType: 'x', applicationUrl }));
+  await service.next('start');
+  service.send({ type: 'begin', submissionId });
+}
+
 function pathWithout(start: string): string {
   const hasProgram = (directory: string): boolean =>
     existsSync(directory) && readdirSync(directory).some((name) => name.startsWith(start));
@@ -162,6 +170,18 @@ describe('svc-node', () => {
     await service.greet();
     service.offer(submissionId, offerId);
     expect(await service.next('decline')).toMatchObject({ reason: 'policy' });
+  });
+
+  test('fails an assignment whose URL has another host than its offer and --only-host', async () => {
+    // The host of the offers of the scripted service.
+    svcNode(['--only-host', 'jobs.example.com'], environment());
+    await service.greet();
+    await assigned('https://elsewhere.example/jobs.example.com');
+    const { failure } = await service.next('failed');
+    expect(failure).toMatchObject({ code: 'site_unreachable', retriable: false });
+    service.send({ type: 'ack', submissionId });
+    await assigned('https://JOBS.example.com:8443/1');
+    expect(await service.next('completed')).toMatchObject({ submissionId });
   });
 
   test('names a missing option, and exits', async () => {

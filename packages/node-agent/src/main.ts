@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { startAgent } from './agent.ts';
-import { onlyAt, type Executor } from './executor.ts';
+import type { Executor } from './executor.ts';
 import { simulatedExecutor } from './executors/simulated/simulated.ts';
 import { openHistory } from './history.ts';
 import { openJournal } from './journal.ts';
 import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
+import { onlyAt } from './only-at.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
 /** The error codes if a directory cannot be created or written. `EEXIST`: its path is a file. */

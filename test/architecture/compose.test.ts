@@ -186,13 +186,15 @@ it('Redis wants a password, which is in no command line', async () => {
   expect(stdout).toContain('appendonly yes');
 });
 
-it('publishes only gateway and node link, and only on loopback unless it is told otherwise', () => {
-  const published = (env: Readonly<Record<string, string>>): unknown =>
-    Object.fromEntries(
-      Object.entries(compose.services).flatMap(([name, { ports }]) =>
-        ports === undefined ? [] : [[name, ports.map((port) => interpolate(port, env))]],
-      ),
-    );
+function published(env: Readonly<Record<string, string>>): unknown {
+  return Object.fromEntries(
+    Object.entries(compose.services).flatMap(([name, { ports }]) =>
+      ports === undefined ? [] : [[name, ports.map((port) => interpolate(port, env))]],
+    ),
+  );
+}
+
+it('publishes only gateway and node link, and only on loopback by default', () => {
   expect(published({})).toStrictEqual({
     gateway: ['127.0.0.1:8080:8080'],
     dispatcher: ['127.0.0.1:8081:8081'],

@@ -6,6 +6,8 @@ interface Seen {
   readonly contacts: readonly string[];
   readonly refusals: readonly string[];
   readonly packets: number;
+  readonly neighbourContacts: readonly string[];
+  readonly posts: readonly string[];
   readonly title: string;
 }
 
@@ -77,4 +79,73 @@ test.skipIf(!isRoot)(`a page sends nothing into the home network${whySkipped}`, 
   const unguarded = await run('unshare', [...words, '--unguarded']);
   expect(unguarded.contacts).toContain('tcp 192.168.77.2:80');
   expect(unguarded.packets).toBeGreaterThan(0);
+});
+
+/**
+ * A home with global addresses: those of the node, and a second host that has addresses in the
+ * node's networks, in another /64 of its /56, and outside of them.
+ */
+const inGlobalHome = `
+  ip link set lo up
+  ip link add lan0 type veth peer name lan1
+  ip link set lan0 addrgenmode none
+  ip address add 45.83.1.2/24 dev lan0
+  ip address add 2a0e:1:2:300::2/64 dev lan0 nodad
+  ip link set lan0 up
+  ip route add default dev lan0
+  ip -6 route add default dev lan0
+  exec "$@"`;
+const neighbourAddresses = [
+  '45.83.1.9',
+  '45.83.2.9',
+  '198.41.0.4',
+  '2a0e:1:2:300::9',
+  '2a0e:1:2:3ff::9',
+  '2a0e:1:2:400::9',
+  '2a10:5:6:7700::9',
+];
+/** Addresses in the networks of the node's interfaces, in several notations. */
+const own = [
+  '45.83.1.2',
+  '45.83.1.9',
+  '[2a0e:1:2:300::2]',
+  '[2a0e:1:2:300::9]',
+  '[2a0e:1:2:3ff::9]',
+  '[::ffff:2d53:102]',
+  '[64:ff9b::2d53:102]',
+  '[2002:2d53:102::1]',
+];
+const observed = ['198.41.0.4', '[2a10:5:6:7700::9]'];
+const elsewhere = ['45.83.2.9', '[2a0e:1:2:400::9]'];
+const globalHome = [
+  '--port=80',
+  '--port=443',
+  '--neighbour=lan1',
+  '--observed=198.41.0.4',
+  '--observed=2a10:5:6:7711::1',
+  ...neighbourAddresses.map((address) => `--neighbourAddress=${address}`),
+  ...[...own, ...observed, ...elsewhere].map((address) => `--address=${address}`),
+];
+
+test.skipIf(!isRoot)(`a page reaches no global address of the home${whySkipped}`, async () => {
+  const words = ['--net', 'sh', '-c', inGlobalHome, 'sh', process.execPath, main, ...globalHome];
+  const seen = await run('unshare', words);
+  expect(seen.contacts).toEqual([]);
+  expect(seen.neighbourContacts).toEqual([
+    'tcp 2a0e:1:2:400::9:443',
+    'tcp 2a0e:1:2:400::9:80',
+    'tcp 45.83.2.9:443',
+    'tcp 45.83.2.9:80',
+  ]);
+  const names = ['inward.example', 'localhost', 'two.example'];
+  expect(seen.refusals).toEqual([...own, ...observed, ...names].toSorted());
+  // The client of the deliverer refuses the networks of the interfaces, too.
+  const posts = [
+    ...own.map((address) => `${address} refused`),
+    ...[...observed, ...elsewhere].map((address) => `${address} failed`),
+  ];
+  expect(seen.posts).toEqual(posts.toSorted());
+  const unguarded = await run('unshare', [...words, '--unguarded']);
+  const reached = neighbourAddresses.map((address) => `tcp ${address}:80`);
+  expect(unguarded.neighbourContacts).toEqual(expect.arrayContaining(reached));
 });

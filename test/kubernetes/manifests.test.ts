@@ -151,11 +151,15 @@ function egressRules(manifests: typeof all): { name: string; rule: EgressRule }[
 
 const privateNetwork = /^(10\.|100\.64\.|172\.16\.|192\.168\.|fc00:)/;
 
+function isOutward({ to }: EgressRule): boolean {
+  return (
+    to === undefined ||
+    to.some(({ ipBlock }) => ipBlock !== undefined && !privateNetwork.test(ipBlock.cidr))
+  );
+}
+
 /** The names of the policies that allow connections to public addresses. */
 function outward(manifests: typeof all): string[] {
-  const isOutward = ({ to }: EgressRule): boolean =>
-    to === undefined ||
-    to.some(({ ipBlock }) => ipBlock !== undefined && !privateNetwork.test(ipBlock.cidr));
   const names = egressRules(manifests).flatMap(({ name, rule }) => (isOutward(rule) ? name : []));
   return [...new Set(names)].toSorted();
 }

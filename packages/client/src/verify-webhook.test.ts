@@ -98,9 +98,8 @@ describe('an untrusted webhook', () => {
   });
 
   test('is refused if its body was parsed', async () => {
-    const parsed: unknown = { ...JSON.parse(vector.body), length: 1e9 };
-    // A caller without types can pass anything.
-    await expect(verify({ body: parsed as string })).rejects.toThrow('Pass the raw body');
+    const body = JSON.parse('{"id":"evt_1","length":1000000000}');
+    await expect(verify({ body })).rejects.toThrow('Pass the raw body');
   });
 
   test('is refused if its body is not JSON, even with a valid signature', async () => {

@@ -69,8 +69,7 @@ async function isSignedWith(
 }
 
 /**
- * Returns the bytes of the body. Refuses a body over `maxBytes` before it copies the body. Of a
- * text, it encodes at most `maxBytes` characters.
+ * Returns the bytes of the body. Refuses a body over `maxBytes` before it copies the body.
  */
 function bytesOf(body: string | Uint8Array, maxBytes: number): Uint8Array {
   // A parsed body may have any `length`.
@@ -95,9 +94,8 @@ function joined(first: Uint8Array, second: Uint8Array): Bytes {
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1) in time and memory linear in its body. Rejects with
- * `WebhookVerificationError` if the webhook cannot be trusted, if `secret` is malformed, if the body
- * is larger than `maxBytes`, or if it is not JSON.
+ * Verifies a webhook (Standard Webhooks v1). Rejects with `WebhookVerificationError` if the webhook
+ * cannot be trusted, if `secret` is malformed, or if the body is not JSON.
  */
 export async function verifyWebhook(webhook: {
   /**

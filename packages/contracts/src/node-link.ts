@@ -203,6 +203,11 @@ const welcome = Type.Object({
   nodeId: Id,
   heartbeatSeconds: Type.Integer({ minimum: 1 }),
   stop: Type.Array(Id),
+  /**
+   * The public address from which the link comes. Null if it is unknown or not public. Services of an
+   * older version omit it.
+   */
+  observedAddress: Type.Optional(Type.Union([Type.String({ maxLength: 45 }), Type.Null()])),
   /** Present while the service recovers from a backup. The node then reports its history. */
   recovery: Type.Optional(Type.Object({ incarnation: Type.Integer() })),
 });

@@ -1,3 +1,4 @@
+export * from './address-rule.ts';
 export * from './assert.ts';
 export * from './credits.ts';
 export * from './decimal.ts';

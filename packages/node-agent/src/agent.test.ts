@@ -334,6 +334,17 @@ describe('a link that breaks', () => {
     expect(scripted.calls).toHaveLength(1);
   });
 
+  test('gives the last public address of each family that a welcome has named', async () => {
+    await home.start(scripted.executor);
+    const addresses = ['198.41.0.4', '2a0e:1::1', '45.83.1.2', '10.0.0.1', 'x', null];
+    for (const address of addresses) {
+      await service.greet([], address);
+      service.close(1012);
+    }
+    await service.next('hello');
+    expect(home.observed.list().toSorted()).toEqual(['2a0e:1::1', '45.83.1.2']);
+  });
+
   test('stops the runs that the next welcome names in stop', async () => {
     await home.start(scripted.executor);
     await service.greet();

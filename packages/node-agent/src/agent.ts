@@ -12,9 +12,11 @@ import type { Executor, Failure } from './executor.ts';
 import { type History, noHistory } from './history.ts';
 import { isJournalable, type Journal } from './journal.ts';
 import type { Log } from './log.ts';
+import type { ObservedAddresses } from './observed-addresses.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
 import { NodeRuns } from './runs.ts';
 import { openSocket, type NodeIdentity, type NodeSocket } from './socket.ts';
+import { untilIdle } from './until-idle.ts';
 
 export interface AgentOptions extends NodeIdentity {
   readonly slots: number;
@@ -30,6 +32,8 @@ export interface AgentOptions extends NodeIdentity {
    * (CONTRACT 7, "Recovery").
    */
   readonly history?: History;
+  /** Notes the addresses from which the service sees this node. */
+  readonly observed?: ObservedAddresses;
   readonly log: Log;
   /** Returns a number from 0 to 1 for the jitter of the reconnect delay. Default: `Math.random`. */
   readonly random?: () => number;
@@ -119,7 +123,8 @@ export function startAgent(options: AgentOptions): Agent {
     async drain(timeoutMs) {
       state.isDraining = true;
       send(state, { type: 'drain' });
-      return await untilIdle(state, timeoutMs);
+      const isIdle = (): boolean => runs.size === 0 && state.accepted.size === 0;
+      return await untilIdle(isIdle, state.idleChecks, timeoutMs);
     },
     async close() {
       state.isClosed = true;
@@ -225,8 +230,10 @@ function receive(state: State, frame: FrameToNode, text: string): void {
   }
 }
 
-function onWelcome(state: State, { stop, recovery }: FrameToNodeOf<'welcome'>): void {
+function onWelcome(state: State, welcome: FrameToNodeOf<'welcome'>): void {
+  const { stop, recovery, observedAddress } = welcome;
   const { runs, options } = state;
+  options.observed?.note(observedAddress);
   if (recovery !== undefined) state.recovery.begin();
   state.failures = 0;
   for (const submissionId of stop) runs.stop(submissionId);
@@ -273,21 +280,4 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   const payloadText = assignPayloadText(text);
   state.runs.assign({ submissionId, jobType, payloadText, maxNodeSeconds }, frame.receipt);
   forgetOffer(state, offerId);
-}
-
-async function untilIdle(state: State, timeoutMs: number): Promise<boolean> {
-  const isIdle = (): boolean => state.runs.size === 0 && state.accepted.size === 0;
-  if (isIdle()) return true;
-  return await new Promise<boolean>((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      state.idleChecks.delete(check);
-      resolve(isIdle());
-    };
-    const check = (): void => {
-      if (isIdle()) finish();
-    };
-    const timer = setTimeout(finish, timeoutMs);
-    state.idleChecks.add(check);
-  });
 }

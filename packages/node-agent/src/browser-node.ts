@@ -10,6 +10,7 @@ import {
 } from './executors/browser/chromium/index.ts';
 import { createBrowserExecutor } from './executors/browser/index.ts';
 import type { Log } from './log.ts';
+import type { ObservedAddresses } from './observed-addresses.ts';
 import type { NodeOptions } from './options.ts';
 
 /**
@@ -69,7 +70,11 @@ export async function tryBrowser(
  * Throws `CannotStartBrowser` if the browser does not start. Deletes the profiles of earlier
  * browsers, so the caller must have the lock of the state directory.
  */
-export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
+export async function startBrowserExecutor(
+  options: NodeOptions,
+  observed: ObservedAddresses,
+  log: Log,
+): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir } = options;
   const refusal = refusalOfRoot(options, process.getuid?.());
   if (refusal !== undefined) throw new CannotStartBrowser(refusal);
@@ -85,6 +90,7 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
     isSandboxed,
     stateDir,
     hostMap,
+    observed: () => observed.list(),
     debugDir,
     log: (step, details) => log('info', step, details),
   });

@@ -6,6 +6,7 @@ import { openHistory } from './history.ts';
 import { openJournal } from './journal.ts';
 import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
+import { createObservedAddresses, type ObservedAddresses } from './observed-addresses.ts';
 import { onlyAt } from './only-at.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
@@ -43,17 +44,22 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
 }
 
 /** A simulated node does not load the modules that start a browser. */
-async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
+async function executorOf(
+  options: RunOptions,
+  observed: ObservedAddresses,
+  log: Log,
+): Promise<Executor> {
   if (options.executor === 'simulated') return onlyAt(options.onlyHosts, simulatedExecutor);
   const { startBrowserExecutor } = await import('./browser-node.ts');
-  return onlyAt(options.onlyHosts, await startBrowserExecutor(options, log));
+  return onlyAt(options.onlyHosts, await startBrowserExecutor(options, observed, log));
 }
 
 async function run(options: RunOptions): Promise<void> {
   const log = createLog(options.id);
+  const observed = createObservedAddresses();
   const journal = await orExit(options, log, openJournal(options.stateDir));
   const history = await orExit(options, log, openHistory(options.stateDir));
-  const executor = await orExit(options, log, executorOf(options, log));
+  const executor = await orExit(options, log, executorOf(options, observed, log));
   const agent = startAgent({
     link: options.link,
     nodeId: options.id,
@@ -63,6 +69,7 @@ async function run(options: RunOptions): Promise<void> {
     isSandboxOnly: options.hostMap.size > 0 || options.debugDir !== undefined,
     journal,
     history,
+    observed,
     log,
   });
   let isStopping = false;

@@ -2,10 +2,8 @@ import { memberValue, parseJsonDocument } from '@svc/domain';
 import { type Executor, JobFailed } from './executor.ts';
 
 /**
- * Returns an executor that applies only at `hosts` (CONTRACT 10, "Running it"). It declines an offer
- * for another host with the reason `policy`. If the URL that was assigned then names another host
- * than the offer, the job fails with `site_unreachable`, which is not retriable. An empty list
- * allows all hosts.
+ * Returns an executor that applies only at `hosts` (CONTRACT 10, "Running it"). It checks the offer,
+ * and again the URL of the assignment. An empty list allows all hosts.
  */
 export function onlyAt(hosts: readonly string[], executor: Executor): Executor {
   if (hosts.length === 0) return executor;

@@ -19,6 +19,7 @@ import type { Executor, Job } from './executor.ts';
 import { simulatedExecutor } from './executors/simulated/simulated.ts';
 import { openHistory } from './history.ts';
 import { openJournal } from './journal.ts';
+import { createObservedAddresses } from './observed-addresses.ts';
 
 export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
 export const secret = 'nsk_secret';
@@ -103,9 +104,9 @@ export async function startScriptedService() {
     send,
     sendText,
     next,
-    async greet(stop: string[] = []) {
+    async greet(stop: string[] = [], observedAddress: string | null = null) {
       const hello = await next('hello');
-      send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop });
+      send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop, observedAddress });
       return hello;
     },
     async greetInRecovery() {
@@ -148,8 +149,10 @@ function offerFrame(submissionId: string, offerId: string, sandboxBehaviour?: st
 export async function createAgentHome(service: ScriptedService) {
   const stateDir = await mkdtemp(path.join(tmpdir(), 'svc-node-test-'));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const observed = createObservedAddresses();
   return {
     stateDir,
+    observed,
     async start(executor: Executor = simulatedExecutor, slots = 2) {
       const journal = await openJournal(stateDir);
       const history = await openHistory(stateDir);
@@ -161,6 +164,7 @@ export async function createAgentHome(service: ScriptedService) {
         executors: [executor],
         journal,
         history,
+        observed,
         log: () => {},
         random: () => 0.01,
       });

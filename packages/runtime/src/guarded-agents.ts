@@ -6,14 +6,14 @@ import type { Duplex } from 'node:stream';
 import { type ResolveAll, resolveAllBySystem } from './resolve-names.ts';
 
 /**
- * The connection was refused, because its address is not public. Tenants must not reach internal
+ * The connection was refused, because its address is not allowed. Tenants must not reach internal
  * addresses through the service.
  */
 export class DestinationRefused extends Error {
   override readonly name = 'DestinationRefused';
   readonly code = 'DESTINATION_REFUSED';
   constructor() {
-    super('the destination is not a public address');
+    super('the destination is not a public address that the service may contact');
   }
 }
 

@@ -16,6 +16,7 @@ export * from './admin-server.ts';
 export * from './failpoints.ts';
 export * from './run-periodically.ts';
 export * from './run-main.ts';
+export * from './outbound-config.ts';
 export * from './outbound-http.ts';
 export * from './readiness.ts';
 export * from './address-group.ts';

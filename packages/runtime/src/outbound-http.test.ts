@@ -28,7 +28,9 @@ async function serve(listener: RequestListener): Promise<{ server: Server; url: 
   return { server, url: `http://127.0.0.1:${portOf(server)}/hook` };
 }
 
-function client(options: { allowPrivateNetworks: boolean; resolveAll?: ResolveAll }): OutboundHttp {
+function client(
+  options: Omit<Parameters<typeof createOutboundHttp>[0], 'monotonicMs'>,
+): OutboundHttp {
   const http = createOutboundHttp({ ...options, monotonicMs: () => performance.now() });
   cleanups.push(() => http.close());
   return http;
@@ -45,7 +47,18 @@ function answering(...answers: string[]): ResolveAll {
 
 const request = { headers: { 'x-a': '1' }, body: Buffer.from('{"a":1}'), timeoutMs: 5_000 };
 
+const refusedAddress = 'the destination is not a public address that the service may contact';
+
 describe('with private networks allowed', () => {
+  test('a denied address is refused', async () => {
+    const { url } = await serve((_incoming, response) => response.end());
+    const http = client({ allowPrivateNetworks: true, deniedCidrs: ['127.0.0.0/8'] });
+    expect(await http.post({ ...request, url })).toMatchObject({
+      kind: 'refused',
+      reason: refusedAddress,
+    });
+  });
+
   test('posts exactly the given bytes and headers, and returns status, headers and body', async () => {
     let seen = '';
     const { url } = await serve((incoming, response) => {
@@ -262,10 +275,32 @@ describe('with private networks refused', () => {
       const outcome = await http.post({ ...request, url: 'https://hooks.example.com/' });
       expect(outcome).toMatchObject({
         kind: 'refused',
-        reason: 'the destination is not a public address',
+        reason: refusedAddress,
       });
     },
   );
+
+  test.each([
+    ['an own address', '93.184.216.34'],
+    ['the /56 of an own address', '2a0e:1:2:3ff::9'],
+    ['a denied address', '198.41.0.4'],
+  ])('a name that resolves to %s is refused', async (_name, address) => {
+    const own = [
+      { address: '93.184.216.34', cidr: '93.184.216.34/24' },
+      { address: '2a0e:1:2:300::2', cidr: '2a0e:1:2:300::2/64' },
+    ];
+    const http = client({
+      allowPrivateNetworks: false,
+      deniedCidrs: ['198.41.0.0/24'],
+      interfaces: () => ({ eth0: own }),
+      resolveAll: answering(address),
+    });
+    const literal = address.includes(':') ? `[${address}]` : address;
+    for (const host of ['hooks.example.com', literal]) {
+      const outcome = await http.post({ ...request, url: `https://${host}/` });
+      expect(outcome).toMatchObject({ kind: 'refused', reason: refusedAddress });
+    }
+  });
 
   test('a name that is public at first and private when connecting is refused', async () => {
     let asked = 0;
@@ -281,7 +316,7 @@ describe('with private networks refused', () => {
       const outcome = await http.post({ ...request, url: 'https://hooks.example.com/' });
       expect(outcome).toMatchObject({
         kind: 'refused',
-        reason: 'the destination is not a public address',
+        reason: refusedAddress,
       });
     }
     expect(asked).toBe(3);

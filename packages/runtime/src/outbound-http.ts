@@ -1,7 +1,8 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
+import { networkInterfaces } from 'node:os';
+import { checkWebhookUrl, createAddressRule, type Interfaces } from '@svc/domain';
 import { createAgents, DestinationRefused } from './guarded-agents.ts';
 import { createResolver, type ResolveAll, resolveAllBySystem } from './resolve-names.ts';
 
@@ -183,11 +184,13 @@ function describeFailure(
 
 /**
  * The HTTP client follows no redirects and does not retry. Unless `allowPrivateNetworks` is true,
- * it sends only over https and to public addresses (CONTRACT 6).
+ * it sends only over https, and only where `createAddressRule` allows it (CONTRACT 6).
  */
 export function createOutboundHttp({
   allowPrivateNetworks,
   monotonicMs,
+  deniedCidrs = [],
+  interfaces = networkInterfaces,
   resolveAll,
 }: {
   /**
@@ -196,10 +199,18 @@ export function createOutboundHttp({
    */
   readonly allowPrivateNetworks: boolean;
   readonly monotonicMs: () => number;
+  /** The blocks of `OUTBOUND_DENY_CIDRS`. */
+  readonly deniedCidrs?: readonly string[];
+  readonly interfaces?: () => Interfaces;
   readonly resolveAll?: ResolveAll;
 }): OutboundHttp {
   const agents = createAgents({
-    isAllowed: allowPrivateNetworks ? () => true : isPublicAddress,
+    isAllowed: createAddressRule({
+      interfaces,
+      monotonicMs,
+      denied: deniedCidrs,
+      allowsPrivate: allowPrivateNetworks,
+    }),
     keepAlive: {
       keepAlive: true,
       maxFreeSockets: idleConnectionsPerHostMax,

@@ -27,6 +27,8 @@ export interface NodeIdentity {
   readonly secret: string;
   /** The certificate authority of the service, as PEM, if the link uses TLS. */
   readonly ca?: string;
+  /** Headers of a proxy, such as `x-forwarded-for`. */
+  readonly forwarded?: Readonly<Record<string, string>>;
 }
 
 export interface LinkRequest {
@@ -36,7 +38,7 @@ export interface LinkRequest {
   readonly ca?: string;
 }
 
-export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
+export function linkRequest({ link, nodeId, secret, ca, forwarded }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
   // A signature opens one link only. The nonce makes two signatures differ if a test links a node
   // twice in one second.
@@ -46,6 +48,7 @@ export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkReq
   return {
     url: url.href,
     headers: {
+      ...forwarded,
       'x-svc-node': nodeId,
       'x-svc-timestamp': String(timestamp),
       'x-svc-signature': signRequest({ secret, timestamp, method: 'GET', target, body: '' }),

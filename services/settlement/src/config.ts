@@ -7,12 +7,13 @@ import {
   settlementConcurrencyDefault,
   usageRetentionDaysDefault,
 } from '@svc/domain';
-import { commonConfig, solanaConfig } from '@svc/runtime';
+import { commonConfig, outboundConfig, solanaConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
 /** The configuration of the service `settlement` (CONTRACT 9). */
 export const settlementConfig = Type.Object({
   ...commonConfig,
+  ...outboundConfig,
   ...solanaConfig,
   SOLANA_RPC_PER_SECOND: Type.Integer({
     minimum: 1,

@@ -1,4 +1,4 @@
-import { ConfigError } from '@svc/runtime';
+import { ConfigError, deniedCidrsOf } from '@svc/runtime';
 import { expect, test } from 'vitest';
 import { backoffSecondsOf, requestLimitsOf, type WebhooksConfig } from './config.ts';
 
@@ -29,6 +29,12 @@ test('the schedule is read from the configuration', () => {
 
 test.each(['', 'soon', '1,,2', '1,2,3,4,5,6,7,8', '-1'])('%j is an invalid schedule', (text) => {
   expect(() => backoffSecondsOf({ ...config, WEBHOOK_BACKOFF_SECONDS: text })).toThrow(ConfigError);
+});
+
+test('OUTBOUND_DENY_CIDRS is a list of CIDR blocks, and a wrong one is named', () => {
+  expect(deniedCidrsOf({ OUTBOUND_DENY_CIDRS: '8.8.8.0/24' })).toEqual(['8.8.8.0/24']);
+  const wrong = { OUTBOUND_DENY_CIDRS: '8.8.8.8/24' };
+  expect(() => deniedCidrsOf(wrong)).toThrow('OUTBOUND_DENY_CIDRS must be a list of CIDR blocks');
 });
 
 test('the requests to one endpoint may not exceed those to all', () => {

@@ -4,7 +4,7 @@ import {
   webhookEndpointRequestsDefault,
   webhookRequestsDefault,
 } from '@svc/domain';
-import { commonConfig, ConfigError, flag } from '@svc/runtime';
+import { commonConfig, ConfigError, flag, outboundConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
 const backoffDescription = 'one to seven pauses between attempts, in seconds, separated by commas';
@@ -12,6 +12,7 @@ const backoffDescription = 'one to seven pauses between attempts, in seconds, se
 /** The webhook deliverer's configuration (CONTRACT 6 and 9). */
 export const webhooksConfig = Type.Object({
   ...commonConfig,
+  ...outboundConfig,
   WEBHOOK_BACKOFF_SECONDS: Type.String({
     default: webhookBackoffSecondsDefault,
     description: backoffDescription,

@@ -1,5 +1,5 @@
 import { type connectRedis, type Producer, waitForRedis } from '@svc/queue';
-import { type Clock, type createMetrics, createOutboundHttp } from '@svc/runtime';
+import { type Clock, type createMetrics, createOutboundHttp, deniedCidrsOf } from '@svc/runtime';
 import {
   type Opening,
   openRedis,
@@ -36,6 +36,7 @@ export async function openDeliverer(
   const { lifecycle, logger } = opening;
   const backoffSeconds = backoffSecondsOf(config);
   const limits = requestLimitsOf(config);
+  const deniedCidrs = deniedCidrsOf(config);
   const jobs = { variable: 'WEBHOOK_REQUESTS_MAX', jobsMax: limits.requestsMax };
   const { store } = await openStoreOrRefuse(opening, { jobs });
   const tracing = openServiceTracing(opening, { store, metrics, clock });
@@ -43,6 +44,7 @@ export async function openDeliverer(
   await waitForRedis(redis, redisWaitMsMax);
   const http = createOutboundHttp({
     allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1',
+    deniedCidrs,
     monotonicMs: () => clock.monotonicMs(),
   });
   lifecycle.own('http', http);

@@ -160,6 +160,7 @@ export class ModelDispatcher {
       secretExpiresAt: null,
       linkEpoch,
       slotsMax: slotsMaxMax,
+      clientAddress: undefined,
     };
     link.attach(openLink(this.logic, link, accepted));
     this.#links.add(link);

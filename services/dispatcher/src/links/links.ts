@@ -67,6 +67,7 @@ export interface NodeLink {
   helloTimer?: Timer;
   /** The link's epoch in Postgres. The link with the highest epoch is the node's current link. */
   readonly linkEpoch: number;
+  readonly clientAddress: string | undefined;
   instanceId?: string | undefined;
   /** The link's epoch in the fleet registry; 0 until the link is entered there. */
   epoch: number;

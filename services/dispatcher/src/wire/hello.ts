@@ -1,5 +1,5 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
-import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
+import { fromWireId, heartbeatSeconds, isPublicAddress, toWireId } from '@svc/domain';
 import { assignmentsOf, recordHello, recoveryInForce, type Assignment } from '@svc/store';
 import type { Dispatcher } from '../dispatcher.ts';
 import { enterFleet } from '../fleet/fleet-member.ts';
@@ -80,6 +80,11 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   }
 }
 
+/** Null if the address is unknown or not public, such as one of a proxy that forwards none. */
+function observedAddressOf({ clientAddress = '' }: NodeLink): string | null {
+  return isPublicAddress(clientAddress) ? clientAddress : null;
+}
+
 /**
  * Handles the first frame of a link, and sends `welcome` (CONTRACT 7). If the node has a newer
  * link, closes this link instead. Throws if Postgres is unreachable.
@@ -116,6 +121,7 @@ export async function onHello(
     type: 'welcome',
     nodeId: toWireId('nod', nodeId),
     heartbeatSeconds,
+    observedAddress: observedAddressOf(link),
     // During a recovery the restored database may not know the latest work of the node. The
     // `welcome` therefore names no submission that the node must stop.
     ...(incarnation === null

@@ -43,6 +43,7 @@ const workSizeMax = 256;
 const closeForFault = 1011;
 /** A link without a `hello` is closed after this time. */
 const helloTimeoutMs = 10_000;
+const notText = { code: 'malformed_frame', message: 'a frame must be text' } as const;
 
 export function openLink(
   dispatcher: Dispatcher,
@@ -63,6 +64,7 @@ export function openLink(
     badFrames: 0,
     foreign: createForeignFrames(dispatcher.clock),
     linkEpoch: node.linkEpoch,
+    clientAddress: node.clientAddress,
     epoch: 0,
     enteredAtMs: 0,
     jobTypes: [],
@@ -96,10 +98,7 @@ export function openLink(
 }
 
 function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefined): void {
-  if (text === undefined) {
-    answerBad(dispatcher, link, { code: 'malformed_frame', message: 'a frame must be text' });
-    return;
-  }
+  if (text === undefined) return answerBad(dispatcher, link, notText);
   // The frame is counted before it is parsed, because parsing is the main cost of a flood.
   if (!link.rate.take(Buffer.byteLength(text))) {
     answerBad(dispatcher, link, {

@@ -23,6 +23,8 @@ export interface AcceptedNode extends AuthenticatedNode {
    * its node.
    */
   readonly linkEpoch: number;
+  /** The address of the node, or of its proxy if that has not forwarded an address. */
+  readonly clientAddress: string | undefined;
 }
 
 export interface UpgradeRefusal {
@@ -220,5 +222,6 @@ async function checkUpgrade(
   if (linkEpoch === null) {
     return refused('unauthenticated', describeRefusal({ kind: 'wrong_signature' }));
   }
-  return { kind: 'accepted', ...node, linkEpoch };
+  const clientAddress = context.proxies.clientAddress(request);
+  return { kind: 'accepted', ...node, linkEpoch, clientAddress };
 }

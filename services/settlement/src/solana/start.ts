@@ -3,6 +3,7 @@ import type { Producer } from '@svc/queue';
 import {
   cannotStart,
   createOutboundHttp,
+  deniedCidrsOf,
   type Lifecycle,
   type Logger,
   newId,
@@ -36,6 +37,7 @@ export async function startSolana(
   },
   lifecycle: Lifecycle,
 ): Promise<() => string | null> {
+  const deniedCidrs = deniedCidrsOf(config);
   const rail = solanaRailOf(config);
   if (rail === null) return () => null;
   const { store, producer, logger } = deps;
@@ -43,7 +45,7 @@ export async function startSolana(
   const { createCallBudget, createRpc, tokenAccountOf, ...solana } = await loadSolana();
   const environment = config.SVC_ENVIRONMENT;
   // The operator chooses the RPC server, so that server may be in a private network.
-  const allowed = { allowPrivateNetworks: true, monotonicMs };
+  const allowed = { allowPrivateNetworks: true, deniedCidrs, monotonicMs };
   const http = lifecycle.own('solana http', createOutboundHttp(allowed));
   const closing = new AbortController();
   const perSecond = config.SOLANA_RPC_PER_SECOND;

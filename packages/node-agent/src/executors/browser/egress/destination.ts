@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPublicAddress, isPublicHost } from '@svc/domain';
+import { isPublicHost } from '@svc/domain';
 
 export interface Destination {
   /** As `URL.hostname` writes it: lower case, IPv6 in brackets. */
@@ -20,8 +20,8 @@ interface MappedAddress {
 export type HostMap = ReadonlyMap<string, MappedAddress>;
 
 /**
- * How the proxy treats a destination, judged by its text. A destination of the kind `name` can
- * still be refused after the look-up of its name.
+ * How the proxy treats a destination, judged by its text. A destination of the kind `address` or
+ * `name` can still be refused by its addresses (`AddressRule`).
  */
 export type Route =
   | { readonly kind: 'mapped'; readonly address: string; readonly port: number }
@@ -76,12 +76,4 @@ export function routeOf(destination: Destination, hostMap: HostMap): Route {
   const bare = host.replace(/^\[|\]$/g, '');
   if (isIP(bare) !== 0) return { kind: 'address', address: bare, port };
   return { kind: 'name', name: host, port };
-}
-
-/**
- * True if a look-up gave at least one address and all are public. A name that also has a private
- * address is not trusted.
- */
-export function isAllowedAnswer(addresses: readonly string[]): boolean {
-  return addresses.length > 0 && addresses.every((address) => isPublicAddress(address));
 }

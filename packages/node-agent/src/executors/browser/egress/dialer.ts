@@ -1,5 +1,6 @@
 import net from 'node:net';
-import { type Destination, type HostMap, isAllowedAnswer, routeOf } from './destination.ts';
+import type { AddressRule } from '@svc/domain';
+import { type Destination, type HostMap, routeOf } from './destination.ts';
 import type { LookUp } from './look-up.ts';
 
 export type Dialed =
@@ -32,7 +33,7 @@ const connectionsMax = 256;
 const refusalsMax = 100;
 const namesMax = 1_000;
 
-type Answer = { readonly addresses: readonly string[] } | 'refused' | 'failed';
+type Answer = readonly string[] | 'refused' | 'failed';
 
 /**
  * Returns a look-up that keeps each answer for the whole job, so that a name cannot get other
@@ -42,8 +43,7 @@ function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();
   const ask = async (name: string): Promise<Answer> => {
     try {
-      const addresses = await lookUp(name);
-      return isAllowedAnswer(addresses) ? { addresses } : 'refused';
+      return await lookUp(name);
     } catch {
       answers.delete(name);
       return 'failed';
@@ -57,6 +57,15 @@ function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
     answers.set(name, asked);
     return asked;
   };
+}
+
+/**
+ * Checks the addresses again at each connection, because the node's own networks may change. An
+ * answer with a forbidden address is refused as a whole.
+ */
+function checked(answer: Answer, isAllowed: AddressRule): Answer {
+  if (typeof answer === 'string') return answer;
+  return answer.length > 0 && answer.every(isAllowed) ? answer : 'refused';
 }
 
 /** Connects to one of these addresses, without a look-up of `host`. */
@@ -96,9 +105,11 @@ function connected(socket: net.Socket): Promise<boolean> {
 
 export function createDialer({
   hostMap,
+  isAllowed,
   lookUp,
 }: {
   readonly hostMap: HostMap;
+  readonly isAllowed: AddressRule;
   readonly lookUp: LookUp;
 }): Dialer {
   const answerFor = createAnswers(lookUp);
@@ -115,10 +126,13 @@ export function createDialer({
     const route = routeOf(destination, hostMap);
     switch (route.kind) {
       case 'mapped':
+        return [[route.address], route.port];
       case 'address':
-        return [{ addresses: [route.address] }, route.port];
-      case 'name':
-        return [await within(answerFor(route.name), connectTimeoutMs, 'failed'), route.port];
+        return [checked([route.address], isAllowed), route.port];
+      case 'name': {
+        const answer = await within(answerFor(route.name), connectTimeoutMs, 'failed');
+        return [checked(answer, isAllowed), route.port];
+      }
       case 'refused':
         return ['refused', destination.port];
     }
@@ -151,7 +165,7 @@ export function createDialer({
       const [answer, port] = await addressesOf(destination).finally(() => (isDialing -= 1));
       if (answer === 'refused') return refuse(destination.host);
       if (answer === 'failed') return { kind: 'failed' };
-      return open(answer.addresses, destination.host, port);
+      return open(answer, destination.host, port);
     },
     counts: () => [...sockets].reduce(plus, ended),
     refusals: () => [...refused],

@@ -1,6 +1,8 @@
 import http from 'node:http';
 import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { createAddressRule } from '@svc/domain';
 import { createAdmission, type Entry } from './admission.ts';
 import {
   type Destination,
@@ -164,12 +166,20 @@ function listen(server: http.Server): Promise<number> {
 
 export async function startEgressProxy({
   hostMap,
+  observed,
   lookUp = createLookUp(),
 }: {
   readonly hostMap: HostMap;
+  /** The public addresses of this node, which are refused like those of its interfaces. */
+  readonly observed?: () => readonly string[];
   readonly lookUp?: LookUp;
 }): Promise<EgressProxy> {
-  const dialer = createDialer({ hostMap, lookUp });
+  const isAllowed = createAddressRule({
+    interfaces: networkInterfaces,
+    monotonicMs: () => performance.now(),
+    ...(observed && { observed }),
+  });
+  const dialer = createDialer({ hostMap, isAllowed, lookUp });
   const admission = createAdmission({ heldMax });
   const clients = new Set<Socket>();
   const server = createServer({ dialer, admission }, clients);

@@ -26,6 +26,8 @@ export interface JobOptions {
    * service.
    */
   readonly hostMap: HostMap;
+  /** The public addresses of this node (`observedAddress`), which no page may reach. */
+  readonly observed?: () => readonly string[];
   readonly log: JobLog;
   /**
    * The directory for screenshots of forms. The screenshots show personal data, so the directory
@@ -80,7 +82,8 @@ async function runWithProxy(
   options: JobOptions,
   reading: Profile,
 ): Promise<JobResult> {
-  const proxy = await startEgressProxy({ hostMap: options.hostMap });
+  const { hostMap, observed } = options;
+  const proxy = await startEgressProxy({ hostMap, ...(observed && { observed }) });
   try {
     const files = await loadFiles(reading.profile, proxy, context.signal);
     const open = await openBrowser({

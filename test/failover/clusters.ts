@@ -1,5 +1,7 @@
+import { openPostgres, type PostgresUnderTest } from '../faults/world/postgres-server.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 import { openPostgresPair } from './postgres-pair.ts';
+import { acceptWrites, refuseWrites, requireNotReady } from './read-only.ts';
 import { openRedisCluster, type RedisCluster } from './redis-cluster.ts';
 import { openRedisWithSentinel, type RedisWithSentinel } from './redis-sentinel.ts';
 import type { Cluster } from './trial.ts';
@@ -7,6 +9,7 @@ import type { Cluster } from './trial.ts';
 /** The clusters of `pnpm failover`, by the name that `--only` takes. */
 export const clusters: Readonly<Record<string, () => Cluster>> = {
   postgres: postgresCluster,
+  'read-only': readOnlyPostgres,
   sentinel: sentinelCluster,
   cluster: redisCluster,
 };
@@ -18,6 +21,24 @@ function postgresCluster(): Cluster {
     servers: { openPostgres: keep(opened, openPostgresPair) },
     failOver: async () => only(opened).failOver(),
     restore: async () => only(opened).restoreStandby(),
+  };
+}
+
+function readOnlyPostgres(): Cluster {
+  const opened: PostgresUnderTest[] = [];
+  let times = 0;
+  return {
+    name: 'Postgres read-only for 8 s',
+    servers: { openPostgres: keep(opened, openPostgres) },
+    lastsMs: 8_000,
+    recoveryMsMax: 5_000,
+    recoversAfter: 'restore',
+    async failOver(world) {
+      times += 1;
+      await refuseWrites(only(opened).url(), times % 2 === 1 ? 'new sessions' : 'all sessions');
+      await requireNotReady(world);
+    },
+    restore: async () => acceptWrites(only(opened).url()),
   };
 }
 

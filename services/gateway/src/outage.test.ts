@@ -87,6 +87,34 @@ test('without Postgres every answer is 503 with Retry-After', async () => {
   });
 });
 
+test('a read-only Postgres is an unreachable one, and a creation succeeds at once after its end', async () => {
+  gateways = await startGateways();
+  const tenant = await gateways.tenant();
+  const { query } = gateways.database;
+  const [row] = await query<{ name: string }>('SELECT current_database() AS name');
+  await query(`ALTER DATABASE ${row?.name} SET default_transaction_read_only = on`);
+  // The next sessions of the gateways keep the setting after it has been reset.
+  await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'gateway'`);
+  await waitUntil(async () => (await ready()).status === 503, { what: 'the end of the sessions' });
+  const answers = await Promise.all([
+    tenant.send(creation),
+    tenant.send({ target: '/v1/credits/balance' }),
+    tenant.send({ method: 'PATCH', target: '/v1/settings', body: { lowBalanceThreshold: 1 } }),
+  ]);
+  for (const answer of answers) {
+    expect(expectation(answer)).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      body: { code: 'unavailable' },
+    });
+  }
+  expect((await ready()).json()).toEqual({ status: 'not_ready', missing: ['postgres'] });
+  await query(`ALTER DATABASE ${row?.name} RESET default_transaction_read_only`);
+  expect((await ready()).status).toBe(200);
+  expect((await tenant.send(creation)).status).toBe(201);
+});
+
 test('creations with a committed hold and no answer reach a node, each once', async () => {
   gateways = await startGateways();
   const tenant = await gateways.tenant();

@@ -20,11 +20,16 @@ export class TransactionExpired extends Error {
   override readonly name = 'TransactionExpired';
 }
 
-export class StandbyReached extends Error {
-  override readonly name = 'StandbyReached';
+/** The server of a connection is a standby, or its sessions are read-only for another reason. */
+export class WritesRefused extends Error {
+  override readonly name = 'WritesRefused';
 
-  constructor() {
-    super('the Postgres server is a standby, which accepts no writes');
+  constructor({ isStandby }: { readonly isStandby: boolean }) {
+    super(
+      isStandby
+        ? 'the Postgres server is a standby, which accepts no writes'
+        : 'the Postgres server accepts no writes, because default_transaction_read_only is on',
+    );
   }
 }
 
@@ -48,6 +53,8 @@ export const uniqueViolation = '23505';
 export const insufficientPrivilege = '42501';
 const serializationFailure = '40001';
 const deadlockDetected = '40P01';
+const readOnlyTransaction = '25006';
+const failedTransaction = '25P02';
 const lockNotAvailable = '55P03';
 
 /**
@@ -63,17 +70,28 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === lockNotAvailable;
 }
 
+/** True if the session accepts no writes. A new session may accept them (CONTRACT 9). */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof WritesRefused || sqlState(error) === readOnlyTransaction;
+}
+
+/** True if an earlier error of the transaction is the cause. */
+export function isAfterFailure(error: unknown): boolean {
+  return sqlState(error) === failedTransaction;
+}
+
 /**
- * True if the database cannot be reached, has no capacity or was too slow. A request with such an
- * error is answered `503 unavailable` (CONTRACT 2).
+ * True if the database cannot be reached, is read-only, too slow or without capacity, or after a
+ * conflict with other transactions. Such a request gets `503 unavailable` (CONTRACT 2).
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
-  if (error instanceof AnswerOverdue || error instanceof StandbyReached) return true;
+  if (error instanceof AnswerOverdue || isReadOnly(error)) return true;
+  if (isTransient(error)) return true;
   const state = sqlState(error);
-  // 08: connection. 53: resources. 57P: shutdown, crash or start-up. 25P03, 57014, 55P03: our time
-  // limits for an idle transaction, a statement and a lock.
-  if (state !== undefined) return /^(08|25P03|53|57P|57014|55P03)/.test(state);
+  // 08: connection. 28, 3D000: no access. 53: resources. 57P: shutdown, crash or start-up. The rest:
+  // time limits for a transaction, a statement and a lock.
+  if (state !== undefined) return /^(08|25P0[34]|28|3D000|53|57P|57014|55P03)/.test(state);
   if (error instanceof Prisma.PrismaClientInitializationError) return true;
   const cause = adapterCause(error);
   if (cause !== undefined && 'kind' in cause && unreachableKinds.has(String(cause.kind)))
@@ -87,12 +105,12 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True for each error of `isUnavailable` except a lock time-out. If true, the caller must assume
- * that the query may have had an effect.
+ * True for errors of `isUnavailable` other than lock time-outs and conflicts. The caller must then
+ * assume that the query may have had an effect.
  */
 export function isAnswerLost(error: unknown): boolean {
-  // A lock time-out proves that the statement had no effect.
-  return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
+  // Both exceptions prove that the statement had no effect, and concern only its rows.
+  return isUnavailable(error) && !isLockTimeout(error) && !isTransient(error);
 }
 
 // The typed client's codes: P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017
@@ -107,4 +125,4 @@ const unreachableKinds = new Set([
   'TlsConnectionError',
 ]);
 const unreachableMessage =
-  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Can't reach database/;
+  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|connect ENOENT|Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Can't reach database/;

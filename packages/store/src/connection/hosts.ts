@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { isUnavailable, StandbyReached } from './errors.ts';
+import { isUnavailable, WritesRefused } from './errors.ts';
 
 /**
  * A URL for each host of `databaseUrl`, because `pg` accepts one host per URL. Several hosts are
@@ -14,13 +14,16 @@ export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]]
 }
 
 /**
- * With several hosts, every new connection goes to a host that accepts writes (decision 39). A
- * single host is not checked.
+ * Every new connection is to a host that accepts writes, also if there is only one host (decision
+ * 39, CONTRACT 9).
  */
 export function createPool(databaseUrl: string, config: PoolConfig): Pool {
   const urls = urlsOfHosts(databaseUrl);
-  if (urls.length === 1) return new Pool({ ...config, connectionString: databaseUrl });
-  return new FailoverPool(urls, config);
+  // The pool awaits the promise of `onConnect`, but the types of the pool do not say so.
+  // oxlint-disable-next-line typescript/no-misused-promises
+  const checked: PoolConfig = { ...config, onConnect: assertWritable };
+  if (urls.length === 1) return new Pool({ ...checked, connectionString: databaseUrl });
+  return new FailoverPool(urls, checked);
 }
 
 /**
@@ -49,12 +52,24 @@ export async function connectClient(
     : new AggregateError(errors, 'could not connect to a Postgres host that accepts writes');
 }
 
-async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>(
-    'SELECT pg_is_in_recovery() AS standby',
+/** Throws `WritesRefused` if the server is a standby, or if the session is read-only. */
+export async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {
+  const { rows } = await client.query<{ pid: number; standby: boolean; read_only: boolean }>(
+    `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
+       current_setting('transaction_read_only') = 'on' AS read_only`,
   );
-  if (rows[0]?.standby !== false) throw new StandbyReached();
+  const [found] = rows;
+  if (found?.standby === false && !found.read_only) return;
+  // A pooler keeps its read-only session after this client has gone. Ends it, because it would stay
+  // read-only after the server no longer is.
+  if (found !== undefined && Reflect.get(client, 'processID') !== found.pid)
+    await client.query(endReadOnlySession).catch(() => {});
+  throw new WritesRefused({ isStandby: found?.standby !== false });
 }
+
+/** The pooler may run it in another session than the check. A session that may write stays. */
+const endReadOnlySession = `SELECT pg_terminate_backend(pg_backend_pid())
+  WHERE current_setting('transaction_read_only') = 'on'`;
 
 interface Turn {
   readonly urls: readonly string[];
@@ -75,9 +90,7 @@ class FailoverPool extends Pool {
         super({ ...clientConfig, connectionString: turn.urls[turn.at] ?? '' });
       }
     }
-    // The pool awaits the promise of `onConnect`, but the types of the pool do not say so.
-    // oxlint-disable-next-line typescript/no-misused-promises
-    super({ ...config, Client: HostClient, onConnect: assertWritable });
+    super({ ...config, Client: HostClient });
     this.#turn = turn;
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assertInvariant } from '@svc/domain';
 import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from 'pg';
-import { TransactionExpired } from './errors.ts';
+import { isAfterFailure, isReadOnly, TransactionExpired } from './errors.ts';
 
 export interface TransactionOptions {
   /**
@@ -55,9 +55,12 @@ export function queryOnPool(pool: Pool): Query {
   };
 }
 
-/** True if Postgres refused a statement. The connection is then still usable. */
+/**
+ * True if Postgres refused a statement, and the connection is still usable. A read-only session is
+ * not, because it may stay read-only after the server no longer is.
+ */
 function isRefusal(error: unknown): boolean {
-  return error instanceof DatabaseError && error.severity === 'ERROR';
+  return error instanceof DatabaseError && error.severity === 'ERROR' && !isReadOnly(error);
 }
 
 const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
@@ -77,11 +80,13 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   const expiresMs = performance.now() + timeoutMs;
   let isBroken = false;
+  let firstError: unknown;
   const onConnection = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await ask();
     } catch (error) {
       if (!isRefusal(error)) isBroken = true;
+      firstError ??= error;
       throw error;
     }
   };
@@ -107,7 +112,8 @@ export async function inTransaction<Result>(
   } catch (error) {
     if (!isBroken)
       await onConnection(() => client.query('ROLLBACK')).catch(() => (isBroken = true));
-    throw error;
+    // The caller needs the cause, not what follows from it.
+    throw isAfterFailure(error) ? firstError : error;
   } finally {
     client.release(isBroken);
   }

@@ -5,9 +5,9 @@ import {
   databaseBatchMaxDefault,
   databaseConnectTimeoutMsDefault,
 } from '@svc/domain';
-import { TypeOverrides, types } from 'pg';
+import { type Pool, type PoolClient, TypeOverrides, types } from 'pg';
 import { PrismaClient } from '../generated/client.ts';
-import { createPool } from './hosts.ts';
+import { assertWritable, createPool } from './hosts.ts';
 import { createIdClock } from './id-clock.ts';
 import {
   inTransaction,
@@ -70,6 +70,8 @@ export interface StoreOptions {
   answerTimeoutMs?: number;
   /** The most calls that share a statement; default 64. */
   batchMax?: number;
+  /** How long a connection is used at most; default `connectionLifetimeMsMax`. */
+  connectionLifetimeMsMax?: number;
   /** Shown in `pg_stat_activity`; default `svc`. */
   applicationName?: string;
   /**
@@ -121,6 +123,8 @@ export interface Store {
    */
   readonly batches: { count: number; calls: number };
   readonly checkSession: () => Promise<SessionCheck>;
+  /** Rejects if the database does not answer or accepts no writes. */
+  readonly checkWritable: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -130,6 +134,11 @@ export interface Store {
 type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
+/**
+ * After this time a connection is replaced as soon as it is free, so that no session keeps settings
+ * or a server that are no longer in force (CONTRACT 9).
+ */
+const connectionLifetimeMsMax = 30 * 60_000;
 
 /** The parsers for the columns that `query` returns. The typed client parses its rows itself. */
 const rowTypes = new TypeOverrides();
@@ -150,6 +159,7 @@ export function openStore(options: StoreOptions): Store {
     connectionTimeoutMillis: options.connectTimeoutMs ?? databaseConnectTimeoutMsDefault,
     query_timeout: options.answerTimeoutMs ?? databaseAnswerTimeoutMsDefault,
     keepAlive: true,
+    maxLifetimeSeconds: (options.connectionLifetimeMsMax ?? connectionLifetimeMsMax) / 1_000,
     application_name: options.applicationName ?? 'svc',
   });
   pool.on('error', onError);
@@ -188,20 +198,30 @@ export function openStore(options: StoreOptions): Store {
       return { idle, busy: totalCount - idle, waiting, limit };
     },
     batches: { count: 0, calls: 0 },
-    async checkSession() {
-      const client = await pool.connect();
-      try {
-        return await checkSession(client);
-      } finally {
-        client.release();
-      }
-    },
+    checkSession: () => onConnection(pool, checkSession),
+    checkWritable: () => onConnection(pool, assertWritable),
     async close() {
       await db.$disconnect();
       // `$disconnect` ends the pool only if a typed call was made before.
       if (!pool.ended) await pool.end();
     },
   };
+}
+
+/** Closes the connection if `ask` rejects. */
+async function onConnection<Answer>(
+  pool: Pool,
+  ask: (client: PoolClient) => Promise<Answer>,
+): Promise<Answer> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    const answer = await ask(client);
+    isBroken = false;
+    return answer;
+  } finally {
+    client.release(isBroken);
+  }
 }
 
 /**
@@ -212,7 +232,7 @@ export async function loadTypedClient({ db }: Store): Promise<void> {
   await db.environment.findFirst({ select: { id: true } });
 }
 
-/** Throws if the database does not answer. */
+/** Throws if the database does not answer or accepts no writes. */
 export async function ping(store: Store): Promise<void> {
-  await store.query('SELECT 1', []);
+  await store.checkWritable();
 }

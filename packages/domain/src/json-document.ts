@@ -36,6 +36,8 @@ interface Reader {
   readonly text: string;
   offset: number;
   depth: number;
+  /** How many more values the text may have. */
+  valuesLeft: number;
   readonly path: (string | number)[];
   /** True if the text contains a lone surrogate that is not written as an escape. */
   readonly isIllFormed: boolean;
@@ -44,14 +46,15 @@ interface Reader {
 }
 
 /**
- * Parses one JSON text. Never throws. For malformed text, the result has the line and column of the
- * fault, both from 1, and a message that never quotes the text.
+ * Parses one JSON text of at most `valuesMax` values. Never throws. A fault has its line and column,
+ * both from 1, and a message that never quotes the text.
  */
-export function parseJsonDocument(text: string): JsonParsing {
+export function parseJsonDocument(text: string, valuesMax = Infinity): JsonParsing {
   const reader: Reader = {
     text,
     offset: 0,
     depth: 0,
+    valuesLeft: valuesMax,
     path: [],
     isIllFormed: !text.isWellFormed(),
     unsafeStrings: [],
@@ -108,6 +111,8 @@ function skipWhitespace(reader: Reader): void {
 }
 
 function readValue(reader: Reader): JsonNode | undefined {
+  if (reader.valuesLeft === 0) return fail(reader, 'the text has too many values');
+  reader.valuesLeft -= 1;
   switch (reader.text[reader.offset]) {
     case '{':
       return readNested(reader, readObject);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonTextFault, parseBoundedJson } from './json-text.ts';
+import { parseJsonDocument } from './json-document.ts';
+import { countJsonValues, jsonTextFault, parseBoundedJson } from './json-text.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
@@ -66,4 +67,19 @@ test('it agrees with a parser and a walk over its values', () => {
       expect(jsonTextFault(text, 64) === undefined).toBe(walk(value));
     }),
   );
+});
+
+test('the values of a text are counted as the parser counts them', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.boolean(), (compact, isSpaced) => {
+      const text = isSpaced ? JSON.stringify(JSON.parse(compact), null, 2) : compact;
+      const values = countJsonValues(Buffer.from(text), Infinity);
+      expect(parseJsonDocument(text, values).kind).toBe('parsed');
+      expect(parseJsonDocument(text, values - 1)).toMatchObject({
+        kind: 'malformed',
+        message: 'the text has too many values',
+      });
+    }),
+  );
+  expect(countJsonValues(Buffer.from('[0,0,0,0]'), 3)).toBe(3);
 });

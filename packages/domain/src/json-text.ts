@@ -81,6 +81,45 @@ export function jsonTextFault(text: string, depthMax: number): JsonTextFault | u
   return undefined;
 }
 
+const comma = 0x2c;
+
+function isOpening(code: number | undefined): boolean {
+  return code === 0x5b || code === 0x7b;
+}
+
+function isClosing(code: number | undefined): boolean {
+  return code === 0x5d || code === 0x7d;
+}
+
+function isSpace(code: number | undefined): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/**
+ * Counts the values of a JSON text in UTF-8 before it is parsed, and stops at `valuesMax`. Takes
+ * linear time. For other bytes the number means nothing.
+ */
+export function countJsonValues(bytes: Uint8Array, valuesMax: number): number {
+  // Each comma, and each array or object that is not empty, adds a value to the outermost one.
+  let values = 1;
+  for (let at = 0; at < bytes.length && values < valuesMax; at += 1) {
+    const code = bytes[at];
+    if (code === quote) {
+      for (at += 1; at < bytes.length && bytes[at] !== quote; at += 1) {
+        if (bytes[at] === backslash) at += 1;
+      }
+    } else if (code === comma) {
+      values += 1;
+    } else if (isOpening(code)) {
+      let next = at + 1;
+      while (isSpace(bytes[next])) next += 1;
+      if (!isClosing(bytes[next])) values += 1;
+      at = next - 1;
+    }
+  }
+  return values;
+}
+
 export type BoundedJson =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly reason: JsonTextFault | 'too_large' | 'malformed' };

@@ -9,6 +9,10 @@ import type { Tier } from './rate-card.ts';
 export const replayWindowSeconds = 300;
 export const signatureValuesMax = 4;
 export const bodyBytesMax = 256 * 1024;
+/** The most JSON values in a body: objects, arrays, strings, numbers and literals. */
+export const jsonValuesMax = 10_000;
+/** A body takes one token of the rate limit more for each full number of this many values. */
+export const jsonValuesPerToken = 1_000;
 /** The most bytes of a body at endpoints that need no signature. */
 export const openBodyBytesMax = 8 * 1024;
 export const headersBytesMax = 16 * 1024;
@@ -51,6 +55,9 @@ export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
 
 // Keys of a tenant (CONTRACT 12).
+/** A tenant changes settings, keys and endpoints this often, after a burst. */
+export const settingsChangesPerSecond = 1;
+export const settingsChangesBurst = 30;
 export const tenantKeysMax = 10;
 export const keyAddressesMax = 20;
 export const keyExpiresInDaysMax = 3_650;

@@ -13,16 +13,17 @@ export const aheadLeaseMs = 10_000;
 
 /**
  * `takeToken` of `@svc/domain` in Lua. KEYS[1]: prefix of all buckets. ARGV: gateway, then per
- * token: bucket, tokens per second, burst, 1 if given in advance.
+ * call: bucket, tokens per second, burst, 1 if given in advance, tokens to take.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local answers = {}
-for index = 2, #ARGV, 4 do
+for index = 2, #ARGV, 5 do
   local key = KEYS[1] .. ARGV[index]
   local perSecond = tonumber(ARGV[index + 1])
   local burst = tonumber(ARGV[index + 2])
+  local cost = tonumber(ARGV[index + 4])
   local tokens = burst
   local kept = redis.call('HMGET', key, 'tokens', 'at', 'ahead', 'aheadUntil')
   if kept[1] then
@@ -30,8 +31,8 @@ for index = 2, #ARGV, 4 do
     tokens = math.min(tonumber(kept[1]) + elapsed * perSecond / 1000, burst)
   end
   local allowed = 0
-  if tokens >= 1 or ARGV[index + 3] == '1' then
-    tokens = tokens - 1
+  if tokens >= cost or ARGV[index + 3] == '1' then
+    tokens = tokens - cost
     allowed = 1
   end
   local ahead = math.floor(perSecond * ${aheadMs} / 1000)

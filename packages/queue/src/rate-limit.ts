@@ -7,8 +7,11 @@ import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The rate limits of the gateway, one bucket for each name (CONTRACT 2: 429). */
 export interface RateLimiter {
-  /** Takes a token from the bucket `name`. `allowed` is false if it has none. Never throws. */
-  take(name: string, policy: RatePolicy): Promise<RateDecision>;
+  /**
+   * Takes `cost` tokens from the bucket `name`, but at most its burst, so that it can have them.
+   * `allowed` is false if it has fewer. Never throws.
+   */
+  take(name: string, policy: RatePolicy, cost?: number): Promise<RateDecision>;
   /** Puts back a token that was taken a moment ago, if possible. Never throws. */
   giveBack(name: string, policy: RatePolicy): Promise<void>;
 }
@@ -61,14 +64,17 @@ export function createRateLimiter({
   }
 
   return {
-    async take(name, policy) {
+    async take(name, policy, asked = 1) {
+      const cost = Math.min(asked, policy.burst);
       const nowMs = monotonicMs();
-      if (nowMs < pausedUntilMs || !redisIsReady(redis)) return local.take(name, policy, nowMs);
+      if (nowMs < pausedUntilMs || !redisIsReady(redis)) {
+        return local.take(name, policy, nowMs, cost);
+      }
       try {
-        return await shared.take(name, policy);
+        return await shared.take(name, policy, cost);
       } catch (error) {
         pause(error, nowMs);
-        return local.take(name, policy, nowMs);
+        return local.take(name, policy, nowMs, cost);
       }
     },
     async giveBack(name, policy) {
@@ -85,7 +91,7 @@ export function createRateLimiter({
 }
 
 export interface LocalBuckets {
-  take(name: string, policy: RatePolicy, nowMs: number): RateDecision;
+  take(name: string, policy: RatePolicy, nowMs: number, cost?: number): RateDecision;
   giveBack(name: string, policy: RatePolicy, nowMs: number): void;
 }
 
@@ -96,8 +102,8 @@ export interface LocalBuckets {
 export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   const buckets = new Map<string, TokenBucket>();
   return {
-    take(name, policy, nowMs) {
-      const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs);
+    take(name, policy, nowMs, cost = 1) {
+      const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs, cost);
       // The map must be in the order of use. A `set` without `delete` would leave the bucket in its
       // old place.
       buckets.delete(name);

@@ -6,10 +6,10 @@ import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-
 
 export interface SharedBuckets {
   /**
-   * Takes a token from the bucket `name`. A call that waits for Redis throws if Redis fails or does
+   * Takes `cost` tokens from the bucket `name`. A call that waits for Redis throws if Redis fails or does
    * not answer in time, or if too many calls wait already.
    */
-  take(name: string, policy: RatePolicy): Promise<RateDecision>;
+  take(name: string, policy: RatePolicy, cost: number): Promise<RateDecision>;
 }
 
 const takingsMax = 64;
@@ -17,6 +17,7 @@ const takingsMax = 64;
 interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
+  readonly cost: number;
   readonly sinceMs: number;
   /** The bucket, if `TokensAhead` gave the token. Undefined if the caller waits for Redis. */
   readonly given: KnownBucket | undefined;
@@ -56,12 +57,13 @@ export function createSharedBuckets({
     },
   });
   return {
-    async take(name, policy) {
+    async take(name, policy, cost) {
       const sinceMs = monotonicMs();
-      const given = ahead.take(name, policy, sinceMs);
-      if (given === undefined) return inOneCall({ name, policy, sinceMs, given });
+      // Only single tokens are given in advance.
+      const given = cost === 1 ? ahead.take(name, policy, sinceMs) : undefined;
+      if (given === undefined) return inOneCall({ name, policy, cost, sinceMs, given });
       // In the background, Redis takes the token that was given in advance.
-      inOneCall({ name, policy, sinceMs, given: given.bucket }).catch((error: unknown) => {
+      inOneCall({ name, policy, cost, sinceMs, given: given.bucket }).catch((error: unknown) => {
         ahead.forget(name);
         lost(error);
       });
@@ -78,7 +80,7 @@ interface BucketAnswer {
 
 function learn(
   ahead: TokensAhead,
-  { name, policy, given }: Taking,
+  { name, policy, cost, given }: Taking,
   answer: BucketAnswer | undefined,
   { sentMs, nowMs }: { readonly sentMs: number; readonly nowMs: number },
 ): RateDecision {
@@ -86,7 +88,7 @@ function learn(
   if (given !== undefined) given.unconfirmed -= 1;
   const { allowed, tokens, aheadMax } = answer;
   ahead.learn(name, { tokens, aheadMax, sentMs, nowMs });
-  return decisionOf(tokens, allowed, policy);
+  return decisionOf(tokens, allowed, policy, cost);
 }
 
 async function ask(
@@ -95,11 +97,12 @@ async function ask(
   gateway: string,
   batch: readonly Taking[],
 ): Promise<BucketAnswer[]> {
-  const args = batch.flatMap(({ name, policy, given }) => [
+  const args = batch.flatMap(({ name, policy, cost, given }) => [
     name,
     policy.perSecond,
     policy.burst,
     given === undefined ? 0 : 1,
+    cost,
   ]);
   const reply = await takeTokensScript(redis, keyBegin, [gateway, ...args]);
   if (!Array.isArray(reply) || reply.length !== 3 * batch.length) {

@@ -1,8 +1,13 @@
 import {
   bodyBytesMax,
+  countJsonValues,
   errorCatalogue,
   identityLengthMax,
+  jsonValuesMax,
+  jsonValuesPerToken,
   type KeyScope,
+  settingsChangesBurst,
+  settingsChangesPerSecond,
   toWireId,
 } from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
@@ -146,8 +151,10 @@ async function answerReceived(
       if (!isKnown) attempt.succeeded();
       isKnown = true;
       reservation.release();
-      const refusal = await countRequest(known, exchange, options.limiter);
-      return refusal === undefined ? handle(endpoint, known, signed) : decidedBeforeHold(refusal);
+      const refusal = await countRequest(known, bytes, exchange, options.limiter);
+      return refusal === undefined
+        ? handle(endpoint, known, signed, options.limiter)
+        : decidedBeforeHold(refusal);
     },
   });
   if (principal !== undefined) {
@@ -171,11 +178,12 @@ function senderOf({ headers }: Request, address: string | undefined): Sender {
 }
 
 /**
- * Takes at most one token from the tenant's rate limit bucket, even if the gateway tries the
- * request again with newer keys. Operators have no rate limit.
+ * Takes one token of the tenant's rate limit, and one for each full 1,000 values of the body. A try
+ * with newer keys takes none. Operators have no rate limit.
  */
 async function countRequest(
   principal: Principal,
+  body: Buffer,
   exchange: Exchange,
   limiter: RateLimiter,
 ): Promise<ProblemAnswer | undefined> {
@@ -187,13 +195,37 @@ async function countRequest(
   exchange.tenantId = toWireId('tnt', tenant.tenantId);
   const policy = policyOf(tenant);
   const taken = exchange.rateLimit?.decision;
-  const decision = taken?.allowed === true ? taken : await limiter.take(exchange.tenantId, policy);
+  const decision =
+    taken?.allowed === true
+      ? taken
+      : await limiter.take(exchange.tenantId, policy, 1 + extraTokensOf(body));
   exchange.rateLimit = { policy, decision };
   if (decision.allowed) return undefined;
   const { burst, perSecond } = policy;
   return rateLimited(
     decision.retryInMs,
     `This tenant sent too many requests. It may send ${burst} at once, and ${perSecond} per second. Repeat after the seconds in \`Retry-After\`.`,
+  );
+}
+
+/** Each value takes at least two bytes, so most bodies need no count. */
+function extraTokensOf(body: Buffer): number {
+  if (body.length < 2 * jsonValuesPerToken - 1) return 0;
+  return Math.floor(countJsonValues(body, jsonValuesMax) / jsonValuesPerToken);
+}
+
+const changesPolicy = { perSecond: settingsChangesPerSecond, burst: settingsChangesBurst };
+
+/** Takes a token of the slower bucket for changes of settings, keys and endpoints (CONTRACT 2). */
+async function countChange(
+  tenantId: string,
+  limiter: RateLimiter,
+): Promise<ProblemAnswer | undefined> {
+  const decision = await limiter.take(`${toWireId('tnt', tenantId)}:changes`, changesPolicy);
+  if (decision.allowed) return undefined;
+  return rateLimited(
+    decision.retryInMs,
+    `This tenant changed its settings, keys and webhook endpoints too often. It may make ${settingsChangesBurst} changes at once, and ${settingsChangesPerSecond} per second. Repeat after the seconds in \`Retry-After\`.`,
   );
 }
 
@@ -220,6 +252,7 @@ async function handle(
   endpoint: SignedEndpoint,
   principal: Principal,
   signed: SignedRequest,
+  limiter: RateLimiter,
 ): Promise<HoldReply> {
   if (endpoint.access === 'operator') {
     return decidedBeforeHold(
@@ -232,6 +265,10 @@ async function handle(
   const { tenant, keyId } = principal;
   if (!tenant.scopes.includes(endpoint.scope)) {
     return decidedBeforeHold(scopeMissing[endpoint.scope]);
+  }
+  if (endpoint.changesSettings === true) {
+    const refusal = await countChange(tenant.tenantId, limiter);
+    if (refusal !== undefined) return decidedBeforeHold(refusal);
   }
   const request = { ...signed, tenant, keyId };
   return endpoint.access === 'tenant_hold'

@@ -55,6 +55,8 @@ export interface TenantEndpoint extends Route {
   readonly access: 'tenant';
   /** The scope that a key needs. Without it the answer is `403 scope_missing` (CONTRACT 12). */
   readonly scope: KeyScope;
+  /** True if the endpoint changes settings, keys or endpoints, which has a slower rate limit. */
+  readonly changesSettings?: boolean;
   /** The known query parameters. Any other is refused. */
   readonly parameters: readonly string[];
   handle(request: TenantRequest): Promise<Answer>;
@@ -77,6 +79,7 @@ export type HoldReply =
 export interface HoldEndpoint extends Route {
   readonly access: 'tenant_hold';
   readonly scope: KeyScope;
+  readonly changesSettings?: never;
   readonly parameters: readonly string[];
   handle(request: TenantRequest): Promise<HoldReply>;
 }
@@ -94,6 +97,7 @@ export type Endpoint = OpenEndpoint | SignedEndpoint;
 interface Definition<Request, Query extends TObject, Reply = Answer> extends Route {
   /** The scope that a tenant's key needs. If omitted: `read` for a GET, otherwise `settings`. */
   readonly scope?: KeyScope;
+  readonly changesSettings?: true;
   /** The schema of the query parameters. It must be closed (`additionalProperties: false`). */
   readonly query: Query;
   handle(request: Request, query: Static<Query>): Promise<Reply>;
@@ -106,6 +110,7 @@ export function tenantEndpoint<Query extends TObject>(
   return {
     access: 'tenant',
     scope: scopeOf(definition),
+    changesSettings: definition.changesSettings === true,
     ...withQuery(definition, sameAnswer),
   };
 }

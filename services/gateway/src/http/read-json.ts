@@ -1,6 +1,11 @@
 import type { ProblemError } from '@svc/contracts';
 import { fieldErrorAt } from '@svc/contracts';
-import { type JsonDocument, parseJsonDocument, type UnsafeString } from '@svc/domain';
+import {
+  type JsonDocument,
+  jsonValuesMax,
+  parseJsonDocument,
+  type UnsafeString,
+} from '@svc/domain';
 import { problem, type ProblemAnswer } from './answer.ts';
 import type { SignedRequest } from './signed-request.ts';
 
@@ -38,7 +43,7 @@ export function readJson({
   if (text === undefined) {
     return invalid('The body is not JSON.', '', 'must be encoded as UTF-8', 'json');
   }
-  const parsing = parseJsonDocument(text);
+  const parsing = parseJsonDocument(text, jsonValuesMax);
   if (parsing.kind === 'malformed') {
     const where = `line ${parsing.line}, column ${parsing.column}`;
     return invalid('The body is not JSON.', '', `${parsing.message} (${where})`, 'json');

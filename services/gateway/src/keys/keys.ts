@@ -48,6 +48,7 @@ export function createKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(KeyRequest, []);
   return tenantEndpoint({
     method: 'post',
+    changesSettings: true,
     path,
     query: NoQuery,
     async handle(request) {
@@ -61,6 +62,7 @@ export function createKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
 export function deleteKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'delete',
+    changesSettings: true,
     path: `${path}/:keyId`,
     query: NoQuery,
     async handle(request) {

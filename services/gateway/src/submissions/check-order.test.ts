@@ -75,6 +75,30 @@ describe('before the body', () => {
 });
 
 describe('in the body', () => {
+  test('at most 10,000 values are read, and each full 1,000 take a token', async () => {
+    const tenant = await gateways.tenant();
+    await gateways.database.query(
+      'UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 100 WHERE id = $1',
+      [tenant.uuid],
+    );
+    const left = async (body: string) => {
+      const answer = await tenant.send({ method: 'POST', target: '/v1/quotes', body });
+      const rate = answer.headers['ratelimit'];
+      const tokens = Number(/r=(\d+)/.exec(String(rate))?.[1]);
+      return { tokens, text: answer.text };
+    };
+    const full = (await left('{}')).tokens;
+    const many = await left(`{"a":[${'0,'.repeat(9_997)}0]}`);
+    expect(many.text).not.toContain('too many values');
+    expect(full - many.tokens).toBeGreaterThanOrEqual(10);
+    expect(full - many.tokens).toBeLessThanOrEqual(11);
+    const more = await left(`{"a":[${'0,'.repeat(9_998)}0]}`);
+    expect(JSON.parse(more.text)).toMatchObject({ code: 'validation_error' });
+    expect(more.text).toContain('too many values');
+    const few = await left(`{"a":[${'0,'.repeat(900)}0]}`);
+    expect(more.tokens - few.tokens).toBeLessThanOrEqual(1);
+  });
+
   test('JSON, then the key', async () => {
     const tenant = await gateways.tenant();
     const unreadable = await tenant.send({ method: 'POST', target, body: '{"idempotencyKey":7,' });

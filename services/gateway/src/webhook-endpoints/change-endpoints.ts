@@ -47,6 +47,7 @@ export function createEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(WebhookEndpointRequest, []);
   return tenantEndpoint({
     method: 'post',
+    changesSettings: true,
     path: endpointsPath,
     query: NoQuery,
     async handle(request) {
@@ -75,6 +76,7 @@ export function changeEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(WebhookEndpointChange, []);
   return tenantEndpoint({
     method: 'patch',
+    changesSettings: true,
     path: `${endpointsPath}/:id`,
     query: NoQuery,
     async handle(request) {
@@ -97,6 +99,7 @@ export function changeEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
 export function deleteEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'delete',
+    changesSettings: true,
     path: `${endpointsPath}/:id`,
     query: NoQuery,
     async handle(request) {
@@ -118,6 +121,7 @@ export function rotateEndpointSecretEndpoint(deps: GatewayDeps): TenantEndpoint 
   const checkBody = compileBody(SecretRotation, []);
   return tenantEndpoint({
     method: 'post',
+    changesSettings: true,
     path: `${endpointsPath}/:id/rotate-secret`,
     query: NoQuery,
     async handle(request) {

@@ -204,3 +204,23 @@ test('purchase intents are disabled for every request, and still need a signatur
     expect(refusalOf(unsigned)).toBe('401 unauthenticated');
   }
 });
+
+test('changes of settings, keys and endpoints share a slower rate limit', async () => {
+  const busy = await gateways.tenant();
+  const changes = [
+    { method: 'PATCH', target: '/v1/settings' },
+    { method: 'DELETE', target: '/v1/keys/key_x' },
+    { method: 'POST', target: '/v1/webhook-endpoints' },
+  ];
+  const startedMs = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      changes.map((one) => busy.send({ ...one, body: '{}' })),
+    ).flat(),
+  );
+  const refilled = Math.ceil((performance.now() - startedMs) / 1_000);
+  const admitted = answers.filter(({ status }) => status !== 429).length;
+  expect(admitted).toBeGreaterThanOrEqual(30);
+  expect(admitted).toBeLessThanOrEqual(30 + refilled);
+  expect((await busy.send({ target: '/v1/settings' })).status).toBe(200);
+});

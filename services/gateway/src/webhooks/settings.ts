@@ -35,6 +35,7 @@ export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(SettingsChange, ['lowBalanceThreshold']);
   return tenantEndpoint({
     method: 'patch',
+    changesSettings: true,
     path,
     query: NoQuery,
     handle: async (request) => {

@@ -236,13 +236,14 @@ const assign = Type.Object({
   payload: Type.Object({}),
 });
 /**
- * The answer to `report`. `present` is true if the service has recorded the submission. If
- * `present` is false, the node reports the submission again later.
+ * The answer to `report`. `present`: the service has recorded the submission. Otherwise the node
+ * reports it again later, and if `refused` is true, it does not wait for it.
  */
 const recorded = Type.Object({
   type: Type.Literal('recorded'),
   submissionId: Id,
   present: Type.Boolean(),
+  refused: Type.Optional(Type.Boolean()),
 });
 const revoke = Type.Object({ type: Type.Literal('revoke'), offerId: Id });
 const begin = Type.Object({ type: Type.Literal('begin'), submissionId: Id });

@@ -73,6 +73,14 @@ describe('a cancel', () => {
     expect(decideEnding(settling, byTenant)).toEqual({ to: 'failed', chargeMicros: 0n });
   });
 
+  test('by an operator ends completed work without a price, and charges nothing', () => {
+    const settling = facts('settling', { outcomeKind: 'completed', rate: undefined, runningMs });
+    expect(decideEnding(settling, byOperator)).toEqual({ to: 'submitted', chargeMicros: 0n });
+    expect(() => decideEnding(settling, byTenant)).toThrow('the rate card of a quote');
+    const priced = facts('settling', { outcomeKind: 'completed', runningMs });
+    expect(decideEnding(priced, byOperator)?.chargeMicros).toBeGreaterThan(0n);
+  });
+
   test('does nothing to an ended submission', () => {
     for (const state of others('pending', 'dispatched', 'running', 'settling'))
       expect(decideEnding(facts(state), byTenant)).toBeNull();

@@ -23,8 +23,8 @@ export type EndingRequest =
 export interface EndingFacts {
   readonly state: SubmissionState;
   /**
-   * The rate for the job type and tier in the rate card of the quote. Undefined if the card has no
-   * such rate. A decision that needs the rate then throws `InvariantError`.
+   * The rate for the job type and tier in the rate card of the quote. Undefined if the database has
+   * no such card or rate. A decision that needs the rate then throws `InvariantError`.
    */
   readonly rate: Rate | undefined;
   readonly surgeMicros: bigint;
@@ -53,13 +53,24 @@ export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending
     case 'settle':
       return decideSettlement(facts);
     case 'cancel':
-      return facts.state === 'settling' ? decideSettlement(facts) : decideCancel(facts, request.by);
+      if (facts.state !== 'settling') return decideCancel(facts, request.by);
+      return request.by === 'operator' && isWithoutPrice(facts)
+        ? { to: 'submitted', chargeMicros: 0n }
+        : decideSettlement(facts);
     case 'reject': {
       const early = request.onlyOverdue && facts.dispatchOverdueMs < BigInt(dispatchGraceMs);
       if (early || !moves(facts.state, 'reject')) return null;
       return { to: 'rejected', chargeMicros: 0n };
     }
   }
+}
+
+/**
+ * True for completed work whose card is not in the database, which no settlement can price. Only an
+ * operator's cancel ends it, and charges nothing.
+ */
+function isWithoutPrice({ outcomeKind, rate }: EndingFacts): boolean {
+  return outcomeKind === 'completed' && rate === undefined;
 }
 
 function decideSettlement(facts: EndingFacts): Ending | null {

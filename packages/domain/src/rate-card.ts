@@ -209,6 +209,12 @@ export function findRate(card: RateCard, jobType: string, tier: Tier): Rate | un
   return card.jobTypes.find((entry) => entry.jobType === jobType)?.tiers[tier];
 }
 
+/** The rate as `rateCardToJson` writes it. Undefined if the card has no such rate. */
+export function rateJsonOf(card: RateCard, jobType: string, tier: Tier): RateJson | undefined {
+  const rate = findRate(card, jobType, tier);
+  return rate === undefined ? undefined : rateToJson(rate);
+}
+
 const defaultRate: RateJson = {
   base: '20',
   min: '10',

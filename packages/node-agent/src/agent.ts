@@ -72,6 +72,11 @@ interface State {
   readonly recovery: Recovery;
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
+  /**
+   * True from `welcome` to the end of the link. Before it, the node does not know if the service
+   * recovers, and sends nothing but `hello`.
+   */
+  isGreeted: boolean;
   isDraining: boolean;
   /** True after the frame `drain`: an operator drains this node. Reset when the link ends. */
   isDrainOrdered: boolean;
@@ -111,6 +116,7 @@ export function startAgent(options: AgentOptions): Agent {
     recovery,
     accepted: new Map(),
     socket: undefined,
+    isGreeted: false,
     isDraining: false,
     isDrainOrdered: false,
     isClosed: false,
@@ -136,8 +142,8 @@ export function startAgent(options: AgentOptions): Agent {
   };
 }
 
-function send({ socket }: State, frame: FrameFromNode): void {
-  socket?.send(frame);
+function send({ socket, isGreeted }: State, frame: FrameFromNode): void {
+  if (isGreeted || frame.type === 'hello') socket?.send(frame);
 }
 
 function connect(state: State): void {
@@ -168,6 +174,7 @@ function connect(state: State): void {
 
 function reconnect(state: State, end: LinkEnd): void {
   state.socket = undefined;
+  state.isGreeted = false;
   state.isDrainOrdered = false;
   forgetOffers(state);
   state.recovery.end();
@@ -215,7 +222,7 @@ function receive(state: State, frame: FrameToNode, text: string): void {
       state.recovery.acknowledged(frame.submissionId);
       return;
     case 'recorded':
-      state.recovery.recorded(frame.submissionId, frame.present);
+      state.recovery.recorded(frame);
       return;
     case 'cancel':
       runs.stop(frame.submissionId);
@@ -234,6 +241,7 @@ function onWelcome(state: State, welcome: FrameToNodeOf<'welcome'>): void {
   const { stop, recovery, observedAddress } = welcome;
   const { runs, options } = state;
   options.observed?.note(observedAddress);
+  state.isGreeted = true;
   if (recovery !== undefined) state.recovery.begin();
   state.failures = 0;
   for (const submissionId of stop) runs.stop(submissionId);

@@ -26,6 +26,7 @@ export interface HistoryEntry {
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
+  readonly entry: (submissionId: string) => HistoryEntry | undefined;
   /**
    * Adds a submission with its receipt. Resolves when both are on disk. `noHistory` stores nothing
    * and resolves at once.
@@ -38,6 +39,7 @@ export interface History {
 
 export const noHistory: History = {
   entries: () => [],
+  entry: () => undefined,
   assigned: async () => {},
   ended: async () => {},
   close: async () => {},
@@ -97,6 +99,7 @@ export async function openHistory(
   };
   return {
     entries: () => [...entries.values()],
+    entry: (submissionId) => entries.get(submissionId),
     async assigned(submissionId, receipt) {
       const entry = { submissionId, receipt, atMs: nowMs() };
       entries.set(submissionId, entry);

@@ -1,11 +1,14 @@
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { foreignFramesWindowMs } from '@svc/domain';
 import { waitUntil } from '@svc/testkit';
-import { expect, onTestFinished, test } from 'vitest';
-import { openHistory } from './history.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { noHistory, openHistory } from './history.ts';
+import { createRecovery } from './recovery.ts';
 import {
   createAgentHome,
+  nodeId,
   scriptedExecutor,
   startScriptedService,
 } from './scripted-service.fixture.ts';
@@ -54,7 +57,7 @@ test('after a restore a node reports what it did, and sends nothing else before 
   await service.greetInRecovery();
   service.frames.length = 0;
   const reports = [await service.next('report'), await service.next('report')];
-  expect(reports).toEqual([reportOf(ended), reportOf(inHand)]);
+  expect(reports).toEqual([reportOf(inHand), reportOf(ended)]);
   calls[1]?.finish();
   await waitUntil(async () => (await home.entry(inHand))?.['phase'] === 'ended');
   expect(service.frames).toEqual([]);
@@ -65,7 +68,7 @@ test('after a restore a node reports what it did, and sends nothing else before 
   service.send({ type: 'recorded', submissionId: ended, present: true });
   expect(await service.next('completed')).toEqual(outcome);
   expect(service.frames.filter(({ type }) => type === 'reported')).toEqual([]);
-  service.send({ type: 'ack', submissionId: ended });
+  for (const submissionId of [ended, inHand]) service.send({ type: 'ack', submissionId });
   await service.next('reported');
 });
 
@@ -98,18 +101,102 @@ test('a history keeps the entries of the last 7 days, and passes over a line tha
   await later.close();
 });
 
-test('a long history is reported within the frame rate of the link', async () => {
+async function withHistory(length: number) {
   const service = await startScriptedService();
   const home = await createAgentHome(service);
-  const lines = Array.from({ length: 5_000 }, (_, n) =>
+  const lines = Array.from({ length }, (_, n) =>
     JSON.stringify({ submissionId: `sub_${n}`, receipt: 'r', atMs: Date.now() }),
   );
   await writeFile(path.join(home.stateDir, 'history.jsonl'), lines.join('\n'));
   await home.start();
   await service.greetInRecovery();
-  await service.next('report');
+  return service;
+}
+
+test('a long history is reported within the frame rate of the link', async () => {
+  const service = await withHistory(5_000);
+  const answer = async () => {
+    const { submissionId } = await service.next('report');
+    service.send({ type: 'recorded', submissionId, present: false });
+  };
+  await answer();
   const beganMs = performance.now();
-  for (let count = 1; count < 500; count += 1) await service.next('report');
+  for (let count = 1; count < 500; count += 1) await answer();
   // A faster node could exceed the frames that a link allows.
   expect(performance.now() - beganMs).toBeGreaterThan(1_000);
+});
+
+test('a node whose receipts are refused sends fewer reports than close the link', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const entries = Array.from({ length: 300 }, (_, n) => ({
+    submissionId: `sub_${n}`,
+    receipt: 'r',
+    atMs: 0,
+  }));
+  const reported: string[] = [];
+  const recovery = createRecovery({
+    history: {
+      ...noHistory,
+      entries: () => entries,
+      entry: (id) => entries.find(({ submissionId }) => submissionId === id),
+    },
+    phaseOf: () => undefined,
+    resume: () => {},
+    send: (frame) => {
+      if (frame.type === 'report') reported.push(frame.submissionId);
+    },
+  });
+  recovery.begin();
+  const refuseFor = (ms: number) => {
+    for (let tick = 0; tick < ms / 100; tick += 1) {
+      for (const submissionId of reported.splice(0))
+        recovery.recorded({ type: 'recorded', submissionId, present: false, refused: true });
+      vi.advanceTimersByTime(100);
+      sent += reported.length;
+    }
+  };
+  let sent = reported.length;
+  refuseFor(foreignFramesWindowMs - 1_000);
+  expect(sent).toBe(90);
+  refuseFor(foreignFramesWindowMs - 1_000);
+  expect(sent).toBe(180);
+  recovery.end();
+});
+
+test('a node ends its reports although all receipts are refused, and sends nothing about them', async () => {
+  const service = await withHistory(3);
+  const refuse = async () => {
+    const { submissionId } = await service.next('report');
+    service.send({ type: 'recorded', submissionId, present: false, refused: true });
+  };
+  for (let count = 0; count < 3; count += 1) await refuse();
+  await service.next('reported');
+  expect(service.frames).toEqual([]);
+});
+
+test('an outcome is sent only after the welcome, and in a recovery only after its report', async () => {
+  const service = await startScriptedService();
+  const home = await createAgentHome(service);
+  const { executor, calls } = scriptedExecutor();
+  await home.start(executor);
+  await service.greet();
+  await begin(service, inHand);
+  await waitUntil(() => calls.length === 1);
+  await service.next('usage');
+  service.cut();
+  await service.next('hello');
+  service.frames.length = 0;
+  calls[0]?.finish();
+  await waitUntil(async () => (await home.entry(inHand))?.['phase'] === 'ended');
+  const recovery = { incarnation: 2 };
+  expect(service.frames).toEqual([]);
+  service.send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop: [], recovery });
+  await service.next('report');
+  expect(service.frames.map(({ type }) => type)).not.toContain('completed');
+  service.send({ type: 'recorded', submissionId: inHand, present: true });
+  await service.next('completed');
+  expect(service.frames.map(({ type }) => type)).not.toContain('reported');
+  service.send({ type: 'ack', submissionId: inHand });
+  await service.next('reported');
 });

@@ -72,6 +72,8 @@ export * from './tenants/enable.ts';
 export * from './tenants/create-tenant.ts';
 export * from './assignments/outcomes.ts';
 export * from './reconciling/overdue.ts';
+export * from './recovery/findings.ts';
+export { recoveryInForce } from './recovery/in-force.ts';
 export * from './recovery/recovery.ts';
 export { applyReport, noteReported } from './recovery/reports.ts';
 export * from './retention/retention.ts';

@@ -57,6 +57,8 @@ export const tenantWebhookSecret = 'whsec_MQ==';
 interface FixtureOptions extends TestDatabaseOptions {
   masterKey?: string;
   environment?: EnvironmentName;
+  /** Default: a new one. */
+  database?: TestDatabase;
 }
 
 export async function createFixture(options: FixtureOptions = {}): Promise<Fixture> {
@@ -72,9 +74,10 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
 export async function openFixture({
   masterKey = testMasterKey(),
   environment = 'sandbox',
+  database: given,
   ...databaseOptions
 }: FixtureOptions = {}): Promise<Fixture & { readonly close: () => Promise<void> }> {
-  const database = await createTestDatabase(databaseOptions);
+  const database = given ?? (await createTestDatabase(databaseOptions));
   const keyring = openKeyring(masterKey);
   const store = openStore({
     databaseUrl: database.databaseUrl,

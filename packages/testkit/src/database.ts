@@ -10,6 +10,8 @@ export interface TestDatabase {
   readonly ownerUrl: string;
   /** Runs SQL as the owner of the database, without the store. Returns the rows. */
   readonly query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
+  /** Copies the database, as a backup and its restore do. Close all stores on it before. */
+  copy(): Promise<TestDatabase>;
   /**
    * Waits up to `leakBoundMs` for all sessions to end, and drops the database. Throws if a session
    * was still open.
@@ -33,23 +35,36 @@ export interface TestDatabaseOptions {
 export async function createTestDatabase({
   timeZone,
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const { template } = testServers();
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await admin().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  const name = await createFrom(testServers().template);
   if (timeZone !== undefined)
     await admin().query(`ALTER DATABASE ${name} SET timezone = ${escapeLiteral(timeZone)}`);
+  return openDatabase(name);
+}
+
+async function createFrom(template: string): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await admin().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  return name;
+}
+
+function openDatabase(name: string): TestDatabase {
   const databaseUrl = withDatabase(testServers().serviceUrl, name);
   const ownerUrl = withDatabase(testServers().adminUrl, name);
-  const pool = new Pool({
-    connectionString: ownerUrl,
-    max: 2,
-    application_name: applicationName,
-  });
+  const openPool = () =>
+    new Pool({ connectionString: ownerUrl, max: 2, application_name: applicationName });
+  let pool = openPool();
   return {
     databaseUrl,
     ownerUrl,
     async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []) {
       return (await pool.query<Row>(sql, values)).rows;
+    },
+    async copy() {
+      await pool.end();
+      await lingeringSessions(name);
+      const copy = await createFrom(name);
+      pool = openPool();
+      return openDatabase(copy);
     },
     async close() {
       await pool.end();

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { slotsMaxDefault, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
-import { createNode, listNodes } from '@svc/store';
+import { createNode, findNode, listNodes } from '@svc/store';
 import type { Command } from 'commander';
 import { idArgument, nameArgument } from '../arguments.ts';
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
+import { Refusal } from '../refusal.ts';
 import { addNodeChangeCommands, slotsMaxOption } from './node-change.ts';
 import { linksOf, nodeArgument, nodeRow, showNode } from './node-output.ts';
 
@@ -16,6 +17,7 @@ const listedNodesMax = 1_000;
 interface CreateOptions extends CommandOptions {
   readonly name: string;
   readonly slotsMax: number;
+  readonly id?: string;
 }
 
 interface ListOptions extends CommandOptions {
@@ -30,6 +32,11 @@ export function addNodeCommands(node: Command): void {
   })
     .requiredOption('--name <name>', 'a display name', nameArgument)
     .option(...slotsMaxOption, slotsMaxDefault)
+    .option(
+      '--id <node>',
+      'after a restore: the id, nod_…, of a node that the backup lacks, so that its reports can be read',
+      idArgument('nod'),
+    )
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(node, 'list', {
     does: `list nodes, newest first, at most ${listedNodesMax}, and show which of them are connected`,
@@ -49,9 +56,10 @@ export function addNodeCommands(node: Command): void {
 }
 
 async function create({ store, by }: Context, options: CreateOptions): Promise<void> {
-  const id = newId();
+  const { name, slotsMax, id = newId() } = options;
   const secret = newSecret('nsk', randomBytes);
-  const { name, slotsMax } = options;
+  if ((await findNode(store, id)) !== null)
+    throw new Refusal('A node with this id exists already.');
   await createNode(store, { id, name, secret, slotsMax }, by);
   printRecord({ nodeId: toWireId('nod', id), name, slotsMax, nodeSecret: secret }, options);
 }

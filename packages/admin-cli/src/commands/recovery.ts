@@ -18,7 +18,7 @@ export function addRecoveryCommands(group: Command): void {
     examples: ['svc recovery begin'],
   }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
   addCommand(group, 'status', {
-    does: 'show which nodes have not reported, and which reported submissions are not in the database',
+    does: 'show which nodes have not reported or sent receipts that cannot be read, and which reported submissions wait for a decision',
     examples: ['svc recovery status'],
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(
@@ -27,7 +27,7 @@ export function addRecoveryCommands(group: Command): void {
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',
-      'end the recovery even if a node has not reported, or a reported submission is not in the database',
+      'end the recovery even if a node has not reported, a receipt cannot be read, or a reported submission waits for a decision',
     ),
   ).action((options: EndOptions) => withContext((context) => end(context, options)));
 }
@@ -59,16 +59,17 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
     case 'none_in_force':
       throw new Refusal('No recovery is in force.');
     case 'incomplete': {
-      const { missingNodes, open } = outcome.status;
+      const { missingNodes, unreadable, openCount } = outcome.status;
       throw new Refusal(
-        `The recovery is still in force. Nodes that have not reported: ${missingNodes.length}. Reported submissions that are not in the database: ${open.length}. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
+        `The recovery is still in force. Nodes that have not reported: ${missingNodes.length}. Nodes whose receipts cannot be read: ${unreadable.length}. Reported submissions that wait for a decision: ${openCount}. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
       );
     }
   }
 }
 
 function rowOf(found: RecoveryStatus): Row {
-  const { incarnation, beganAt, endedAt, inFlight, missingNodes, findings, open } = found;
+  const { incarnation, beganAt, endedAt, inFlight, missingNodes, unreadable, findings, open } =
+    found;
   return {
     inForce: endedAt === null,
     incarnation,
@@ -76,12 +77,17 @@ function rowOf(found: RecoveryStatus): Row {
     endedAt: endedAt?.toISOString() ?? null,
     inFlight,
     missingNodes: missingNodes.map((id) => toWireId('nod', id)),
+    unreadable: unreadable.map(({ nodeId, reports }) => ({
+      nodeId: toWireId('nod', nodeId),
+      reports,
+    })),
     findings,
-    missing: open.map(({ submissionId, nodeId, tenantId, finding }) => ({
+    missing: open.map(({ submissionId, nodeId, tenantId, finding, quoted }) => ({
       submissionId: toWireId('sub', submissionId),
       nodeId: toWireId('nod', nodeId),
       tenantId: tenantId === null ? null : toWireId('tnt', tenantId),
       finding,
+      ...(quoted === null ? {} : { quoted: { ...quoted } }),
     })),
   };
 }

@@ -100,5 +100,8 @@ export const dispatcherEvents = {
     'the node has reported a submission after the database was restored from a backup',
     ['nodeId', 'submissionId', 'finding'],
   ),
-  'dispatcher.history_reported': info('the node has reported its whole history', ['nodeId']),
+  'dispatcher.history_reported': info('the node has reported its whole history', [
+    'nodeId',
+    'unreadable',
+  ]),
 } as const satisfies Record<string, LogEvent>;

@@ -76,6 +76,7 @@ export const logMembers = {
   transaction: 'the signature of a transaction on Solana; it is public, not a secret',
   type: 'the type of the webhook event, such as `submission.completed`',
   unreadBytes: 'how many bytes wait to be sent to the node',
+  unreadable: 'how many reports of the node in a recovery could not be read',
   url: 'the path and query of the request to the admin port',
   variable: 'the name of the configuration variable',
   verdict: 'the verdict on the attempt: delivered, retry after a pause, exhausted or gone',

@@ -2,6 +2,7 @@ import {
   acceptedOfferVoidAfterMs,
   dispatchDeadlineMs,
   type OfferRecord,
+  rateJsonOf,
   runLimitMs,
   startDeadlineMs,
   type Tier,
@@ -9,8 +10,10 @@ import {
 } from '@svc/domain';
 import type { Attempt } from '../connection/batch-run.ts';
 import { batched } from '../connection/batching.ts';
+import { answeredWithin } from '../connection/calls.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { pinnedCards } from '../pricing/pinned-cards.ts';
 import { receiptSql, sealReceipt } from '../recovery/receipts.ts';
 import { textOfOffers } from '../schema/offer-texts.ts';
 import { payloadPlace, unsealText } from '../sealing/sealed.ts';
@@ -140,10 +143,12 @@ const assignNodes = statement(
       WHEN 'instant' THEN ${runLimitMs.instant} WHEN 'priority' THEN ${runLimitMs.priority}
       ELSE ${runLimitMs.standard} END
   WHERE id = ANY($id) AND state = ANY($from) AND svc_now() < dispatch_deadline_at
-  RETURNING id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt`,
+  RETURNING id, tenant_id, tier, rate_card_version, job_type, payload_sealed, request_id, ${receiptSql} AS receipt`,
 );
 
 interface DispatchedRow extends PayloadRow {
+  readonly tier: Tier;
+  readonly rate_card_version: number;
   readonly request_id: string;
   readonly receipt: string;
 }
@@ -161,15 +166,31 @@ async function commitAllDispatched(
   const earlier = attempt === 'repeat' ? await findCommitted(store, asked, assigned) : [];
   const rows = [...assigned, ...earlier];
   rememberTenants(store, rows);
+  const cardOf = await cardsOf(store, rows);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return dispatches.map((dispatch) => {
     const { submissionId, nodeId } = dispatch;
     const row = firsts.get(submissionId) === dispatch ? byId.get(submissionId) : undefined;
     if (row === undefined) return { kind: 'not_pending' };
-    const receipt = sealReceipt(store.sealer, { submissionId, nodeId }, row.receipt);
+    const card = cardOf(row.rate_card_version);
+    const rate = card && rateJsonOf(card, row.job_type, row.tier);
+    const receipt = sealReceipt(store.sealer, { submissionId, nodeId }, row.receipt, rate);
     const { request_id: requestId } = row;
     return { kind: 'dispatched', payloadText: payloadOf(store, row), requestId, receipt };
   });
+}
+
+/**
+ * The cards of the quotes, nearly always from memory. The commit has happened, so a failed read must
+ * not fail the call: the receipts then have no rates.
+ */
+async function cardsOf(
+  store: Store,
+  rows: readonly DispatchedRow[],
+): ReturnType<typeof pinnedCards> {
+  const versions = rows.map((row) => row.rate_card_version);
+  const asked = pinnedCards(store, store.query, versions);
+  return await answeredWithin(dispatchDeadlineMs, asked).catch(() => () => undefined);
 }
 
 function assignAll(store: Store, asked: readonly Dispatch[]): Promise<DispatchedRow[]> {
@@ -185,7 +206,8 @@ function assignAll(store: Store, asked: readonly Dispatch[]): Promise<Dispatched
 const findAssigned = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offer_id: 'text[]', state: 'text' },
   `
-  SELECT id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt FROM submissions
+  SELECT id, tenant_id, tier, rate_card_version, job_type, payload_sealed, request_id, ${receiptSql} AS receipt
+  FROM submissions
   WHERE id = ANY($id) AND state = $state
     AND node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, id)]
     AND EXISTS (SELECT FROM jsonb_array_elements(offer_records::jsonb) AS offer

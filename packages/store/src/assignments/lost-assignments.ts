@@ -2,7 +2,7 @@ import { type SubmissionState, transitions } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { recoveryInForce } from '../recovery/recovery.ts';
+import { recoveryInForce } from '../recovery/in-force.ts';
 import { assignedStates, inFlightIds } from '../schema/submission-states.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';

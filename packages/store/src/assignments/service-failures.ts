@@ -15,8 +15,8 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Stores a failure only if the time limit for its `code` is over by the database's clock
- * (CONTRACT 7, "Nothing hangs"). Returns `refused` if nothing was stored.
+ * Stores a failure if the time limit for its `code` is over (CONTRACT 7, "Nothing hangs") and no
+ * recovery is in force. Returns `refused` if nothing was stored.
  */
 export async function storeServiceFailure(
   store: Store,
@@ -55,6 +55,7 @@ const storeFailure = statement(
       WHEN 'node_lost' THEN state = $begun AND lease_expires_at <= svc_now()
       WHEN 'not_started' THEN state = $dispatched AND start_deadline_at <= svc_now()
       ELSE run_deadline_at <= svc_now() END
+      AND NOT EXISTS (SELECT FROM recoveries WHERE ended_at IS NULL)
     RETURNING node_id, dispatched_at, outcome_by, failure_code
   ), ${nodeEndingsSql}
   SELECT node_id FROM ended`,

@@ -21,6 +21,8 @@ export interface EndingScope {
    * submissions of any tenant.
    */
   readonly tenantId?: string | null;
+  /** Called first in the transaction. If it returns true, nothing is ended and nothing returned. */
+  readonly isForbidden?: (query: Query) => Promise<boolean>;
   /** Writes more rows in the same transaction, such as an audit entry. */
   readonly alsoWrite?: (query: Query, ended: readonly Ended[]) => Promise<void>;
 }
@@ -52,8 +54,9 @@ async function endInTransaction(
   query: Query,
   submissionIds: readonly string[],
   request: EndingRequest,
-  { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
+  { tenantId: onlyTenantId = null, isForbidden, alsoWrite }: EndingScope,
 ): Promise<Ended[]> {
+  if (isForbidden !== undefined && (await isForbidden(query))) return [];
   // Both statements are sent at once. The accounts are still locked first, because Postgres runs
   // the statements of a connection one after the other.
   const [accounts, submissions] = await Promise.all([

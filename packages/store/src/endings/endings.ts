@@ -9,7 +9,7 @@ import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { batched } from '../connection/batching.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
-import { recoveryInForce } from '../recovery/recovery.ts';
+import { lockRecoveryInForce } from '../recovery/in-force.ts';
 import { endSubmissions } from './end-submissions.ts';
 import type { Ended } from './plans.ts';
 
@@ -53,14 +53,22 @@ export async function rejectPending(
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
   const { onlyOverdue, offers } = options;
-  // A node may still report that it has begun the submission.
-  if (onlyOverdue && (await recoveryInForce(store)) !== null)
-    return { kind: 'not_pending', state: 'pending' };
-  const [ended] = await endSubmissions(store, [submissionId], {
+  let isInRecovery = false;
+  // A node may still report that it has begun the submission. The lock excludes a recovery that
+  // begins or ends before this transaction commits.
+  const isForbidden = async (query: Query): Promise<boolean> => {
+    isInRecovery = (await lockRecoveryInForce(query)) !== null;
+    return isInRecovery;
+  };
+  const request = {
     kind: 'reject',
     onlyOverdue,
     ...(offers === undefined ? {} : { offers }),
+  } as const;
+  const [ended] = await endSubmissions(store, [submissionId], request, {
+    ...(onlyOverdue && { isForbidden }),
   });
+  if (isInRecovery) return { kind: 'not_pending', state: 'pending' };
   if (ended?.kind === 'moved') return { kind: 'rejected' };
   return { kind: 'not_pending', state: ended?.state ?? null };
 }

@@ -55,7 +55,8 @@ export function planOne(
   store: Store,
   accounts: Map<string, LockedAccount>,
   submission: LockedSubmission,
-  card: RateCard,
+  /** Undefined if the database lacks the card. The submission then ends only without a price. */
+  card: RateCard | undefined,
   request: EndingRequest,
 ): EndingPlan | null {
   const { id: submissionId, tenantId } = submission;
@@ -101,10 +102,10 @@ export function endedOf(
   };
 }
 
-function factsOf(submission: LockedSubmission, card: RateCard): EndingFacts {
+function factsOf(submission: LockedSubmission, card: RateCard | undefined): EndingFacts {
   return {
     state: submission.state,
-    rate: findRate(card, submission.jobType, submission.tier),
+    rate: card === undefined ? undefined : findRate(card, submission.jobType, submission.tier),
     surgeMicros: submission.surgeMicros,
     outcomeKind: submission.outcomeKind,
     usage: usageOfText(submission.usage),

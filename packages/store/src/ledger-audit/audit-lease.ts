@@ -102,13 +102,15 @@ export function writeStep(
   });
 }
 
+/** Throws `AuditLeaseLost` and writes nothing if another process has taken the lease. */
 export async function endAudit({ query }: Store, { epoch }: AuditLease): Promise<void> {
-  await query(
+  const ended = await query(
     `UPDATE ledger_audit SET holder = NULL, lease_expires_at = svc_now(), failed_at = NULL, error = NULL,
        due_at = svc_now() + $2 * interval '1 millisecond'
-     WHERE id = 1 AND epoch = $1`,
+     WHERE id = 1 AND epoch = $1 RETURNING 1`,
     [epoch, ledgerAuditIntervalMs],
   );
+  if (ended.length === 0) throw new AuditLeaseLost();
 }
 
 export async function noteAuditFailure(

@@ -20,6 +20,6 @@ test('a card in memory is found although other cards displace it during the look
     [1, 2],
   );
   expect(cardOf(1)).toBe(card);
-  expect(cardOf(2).version).toBe(2);
+  expect(cardOf(2)?.version).toBe(2);
   expect(await rateCardOfVersion(store, 1)).not.toBe(card);
 });

@@ -21,18 +21,23 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
   const known = knownCards.get(store)?.get(version);
   if (known !== undefined) return known;
   const asked = pinnedCards(store, store.query, [version]);
-  return (await answeredWithin(dispatchDeadlineMs, asked))(version);
+  const card = (await answeredWithin(dispatchDeadlineMs, asked))(version);
+  assertInvariant(
+    card !== undefined,
+    'the table rate_cards has every version to which a tenant refers',
+  );
+  return card;
 }
 
 /**
- * Reads the rate cards of `versions`. The returned function gives the card of a version, or throws
- * if the version does not exist or is not in `versions`.
+ * Reads the rate cards of `versions`. The returned function gives the card of a version. It returns
+ * undefined if the version does not exist or is not in `versions`.
  */
 export async function pinnedCards(
   store: Store,
   query: Query,
   versions: readonly number[],
-): Promise<(version: number) => RateCard> {
+): Promise<(version: number) => RateCard | undefined> {
   const known = knownCards.get(store) ?? new Map<number, RateCard>();
   knownCards.set(store, known);
   const cards = new Map(versions.map((version) => [version, known.get(version)]));
@@ -47,12 +52,5 @@ export async function pinnedCards(
       cards.set(row.version, card);
     }
   }
-  return (version) => {
-    const card = cards.get(version);
-    assertInvariant(
-      card !== undefined,
-      'the table rate_cards has every version to which a tenant or a submission refers',
-    );
-    return card;
-  };
+  return (version) => cards.get(version);
 }

@@ -5,7 +5,7 @@ import {
   runLimitMs,
   startDeadlineMs,
 } from '@svc/domain';
-import { testAuthor } from '@svc/testkit';
+import { lockSubmission, lockTables, testAuthor, waitUntil } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
@@ -13,7 +13,7 @@ import { endUnnamed } from '../assignments/lost-assignments.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
 import { storeServiceFailure } from '../assignments/service-failures.ts';
 import { isAnswerLost, isUnavailable } from '../connection/errors.ts';
-import { rejectPending, settle } from '../endings/endings.ts';
+import { cancelSubmission, rejectPending, settle } from '../endings/endings.ts';
 import { grantCredits } from '../ledger/grants.ts';
 import { disableNode } from '../nodes/changes.ts';
 import { findOverdue } from '../reconciling/overdue.ts';
@@ -39,6 +39,14 @@ async function forget({ database }: Fixture, submissionId: string): Promise<void
     DELETE FROM ledger_entries WHERE submission_id = '${submissionId}';
     DELETE FROM submissions_in_flight WHERE submission_id = '${submissionId}';
     DELETE FROM submissions WHERE id = '${submissionId}';
+    SET session_replication_role = origin`);
+}
+
+/** Gives a submission back the state that a backup has, taken before its dispatch. */
+async function setBack({ database }: Fixture, submissionId: string): Promise<void> {
+  await database.query(`SET session_replication_role = replica;
+    UPDATE submissions SET state = 'pending', node_id = NULL, dispatched_at = NULL,
+      start_deadline_at = NULL, run_deadline_at = NULL WHERE id = '${submissionId}';
     SET session_replication_role = origin`);
 }
 
@@ -85,12 +93,13 @@ test('a repeated request does not free the key of a submission that a node may r
   const fixture = await createFixture();
   const { store, advance } = fixture;
   const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
-  const { id: submissionId } = await fixture.hold(tenantId, { key: 'k' });
+  const report = await dispatch(fixture, tenantId, nodeId, 'k');
+  const { submissionId } = report;
+  await setBack(fixture, submissionId);
   await advance(dispatchDeadlineMs + dispatchGraceMs);
   await begin(fixture);
   const overdue = () => rejectPending(store, submissionId, { onlyOverdue: true });
   expect(await overdue()).toEqual({ kind: 'not_pending', state: 'pending' });
-  const report = { submissionId, nodeId, receipt: '', isBegun: true, instanceId: 'i' };
   expect(await applyReport(store, report)).toBe('advanced');
   expect(await fixture.state(submissionId)).toBe('running');
   await endRecovery(store, { force: true }, testAuthor);
@@ -124,18 +133,21 @@ test('a report brings a submission to the state that its node proves', async () 
   const { store, state } = fixture;
   const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
   const dispatched = await dispatch(fixture, tenantId, nodeId, 'dispatched');
-  const pending = await fixture.hold(tenantId);
-  const { receipt } = dispatched;
+  const pending = await dispatch(fixture, tenantId, nodeId, 'pending');
+  await setBack(fixture, pending.submissionId);
   expect(await applyReport(store, dispatched)).toBeNull();
   await begin(fixture);
   expect(await applyReport(store, dispatched)).toBe('advanced');
   expect(await applyReport(store, dispatched)).toBe('known');
   expect(await state(dispatched.submissionId)).toBe('running');
-  const assigned = { submissionId: pending.id, nodeId, receipt, isBegun: false, instanceId: 'i' };
+  const another = { ...pending, nodeId: await fixture.node() };
+  for (const report of [{ ...pending, receipt: '' }, another])
+    expect(await applyReport(store, report)).toBe('unreadable');
+  expect(await state(pending.submissionId)).toBe('pending');
+  const assigned = { ...pending, isBegun: false };
   expect(await applyReport(store, assigned)).toBe('advanced');
-  expect(await state(pending.id)).toBe('dispatched');
-  const other = { ...dispatched, nodeId: await fixture.node() };
-  expect(await applyReport(store, other)).toBe('not_this_nodes');
+  expect(await state(pending.submissionId)).toBe('dispatched');
+  expect(await applyReport(store, { ...another, receipt: pending.receipt })).toBe('unreadable');
 });
 
 test('a submission that the backup lacks is inserted from its receipt, with its key and its hold', async () => {
@@ -203,29 +215,212 @@ test('a recovery ends when every node has reported and nothing is missing, or by
   await newLinkEpoch(store, first);
   await begin(fixture);
   const end = (force: boolean) => endRecovery(store, { force }, testAuthor);
-  await noteReported(store, first);
+  await noteReported(store, { nodeId: first, unreadable: 0 });
   expect(await end(false)).toMatchObject({
     kind: 'incomplete',
     status: { missingNodes: [second], open: [] },
   });
-  await noteReported(store, second);
+  await noteReported(store, { nodeId: second, unreadable: 0 });
   expect(await end(false)).toEqual({ kind: 'ended', incarnation: 2 });
   expect(await end(true)).toEqual({ kind: 'none_in_force' });
 });
 
 test('a report of another node does not replace the report of the node that has a submission', async () => {
   const fixture = await createFixture();
+  const { store } = fixture;
   const [tenantId, nodeId, other] = [
     await fixture.tenant(),
     await fixture.node(),
     await fixture.node(),
   ];
   const report = await dispatch(fixture, tenantId, nodeId, 'k');
+  await setBack(fixture, report.submissionId);
+  const ofOther = await commitDispatched(store, {
+    submissionId: report.submissionId,
+    nodeId: other,
+  });
+  if (ofOther.kind !== 'dispatched') throw new Error(ofOther.kind);
+  await setBack(fixture, report.submissionId);
   await begin(fixture);
-  const foreign = { ...report, nodeId: other, receipt: '', isBegun: false };
-  expect(await applyReport(fixture.store, foreign)).toBe('not_this_nodes');
+  expect(await applyReport(store, { ...report, isBegun: false })).toBe('advanced');
+  const contradicting = { ...report, nodeId: other, receipt: ofOther.receipt };
+  expect(await applyReport(store, contradicting)).toBe('not_this_nodes');
+  expect(await readRecovery(store)).toMatchObject({
+    findings: { advanced: 1, not_this_nodes: 1 },
+    open: [],
+  });
   await fixture.advance(startDeadlineMs);
-  await endRecovery(fixture.store, { force: true }, testAuthor);
-  const { candidates } = await findOverdue(fixture.store, { after: null, limit: 10 });
-  expect(candidates).toMatchObject([{ subjectId: report.submissionId, kind: 'lease_expired' }]);
+  await endRecovery(store, { force: true }, testAuthor);
+  // The node has reported that it has not begun the submission, so its outcome is known.
+  const { candidates } = await findOverdue(store, { after: null, limit: 10 });
+  expect(candidates).toMatchObject([{ subjectId: report.submissionId, kind: 'not_started' }]);
 });
+
+test('unreadable reports are counted for their node alone, and hide nothing', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const [nodeId, hostile] = [await fixture.node(), await fixture.node()];
+  const { submissionId, ...lost } = await dispatch(fixture, await fixture.tenant(), nodeId, 'lost');
+  await forget(fixture, submissionId);
+  await database.query('UPDATE credit_accounts SET held_micros = balance_micros');
+  await begin(fixture);
+  expect(await applyReport(store, { ...lost, submissionId })).toBe('waits_for_credits');
+  const madeUp = { ...lost, nodeId: hostile };
+  for (const id of [submissionId, store.newId(), store.newId()])
+    expect(await applyReport(store, { ...madeUp, submissionId: id })).toBe('unreadable');
+  const status = await readRecovery(store);
+  expect(status).toMatchObject({
+    open: [{ submissionId, nodeId, finding: 'waits_for_credits' }],
+    unreadable: [{ nodeId: hostile, reports: 3 }],
+    findings: { waits_for_credits: 1 },
+  });
+  await disableNode(store, hostile, testAuthor);
+  expect(await readRecovery(store)).toMatchObject({ unreadable: [], openCount: 1 });
+});
+
+test('a node whose receipts became readable does not block the end any more', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const nodeId = await fixture.node();
+  const report = { submissionId: store.newId(), nodeId, receipt: '', isBegun: true };
+  await begin(fixture);
+  await applyReport(store, { ...report, instanceId: 'i' });
+  await noteReported(store, { nodeId, unreadable: 1 });
+  const end = () => endRecovery(store, { force: false }, testAuthor);
+  expect(await end()).toMatchObject({ kind: 'incomplete', status: { missingNodes: [] } });
+  await noteReported(store, { nodeId, unreadable: 0 });
+  expect(await end()).toMatchObject({ kind: 'ended' });
+});
+
+test('a repeated report of a run renews its lease', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const running = await dispatch(fixture, tenantId, nodeId, 'running');
+  await commitRunning(store, running);
+  const waiting = { ...(await dispatch(fixture, tenantId, nodeId, 'waiting')), isBegun: false };
+  await begin(fixture);
+  await fixture.advance(startDeadlineMs);
+  for (const report of [running, waiting]) expect(await applyReport(store, report)).toBe('known');
+  await noteReported(store, { nodeId, unreadable: 0 });
+  expect(await endRecovery(store, { force: false }, testAuthor)).toMatchObject({ kind: 'ended' });
+  expect((await findOverdue(store, { after: null, limit: 10 })).candidates).toEqual([]);
+});
+
+test.each(['a node did not report', 'a receipt was unreadable', 'all nodes reported'])(
+  'if %s, a pending submission keeps its key unless no node can have it',
+  async (what) => {
+    const fixture = await createFixture();
+    const { store, advance } = fixture;
+    const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+    const { id: submissionId } = await fixture.hold(tenantId, { key: 'k' });
+    await advance(dispatchDeadlineMs + dispatchGraceMs);
+    await begin(fixture);
+    const report = { submissionId, nodeId, receipt: '', isBegun: true, instanceId: 'i' };
+    if (what === 'a receipt was unreadable') await applyReport(store, report);
+    if (what !== 'a node did not report') await noteReported(store, { nodeId, unreadable: 1 });
+    await endRecovery(store, { force: true }, testAuthor);
+    const { candidates } = await findOverdue(store, { after: null, limit: 10 });
+    if (what === 'all nodes reported') {
+      expect(candidates).toMatchObject([{ kind: 'stale_pending' }]);
+      return;
+    }
+    expect(candidates).toMatchObject([{ kind: 'lease_expired' }]);
+    const outcome = { kind: 'completed', usage: {}, result: {} } as const;
+    expect(await storeOutcome(store, { submissionId, nodeId, outcome })).toEqual({
+      kind: 'not_yours',
+    });
+    await storeServiceFailure(store, { submissionId, code: 'node_lost' });
+    await settle(store, [submissionId]);
+    const failure = (await findSubmission(store, tenantId, submissionId))?.failure;
+    expect(failure && failureTraits(failure)).toEqual({ retriable: false, outcomeUnknown: true });
+    expect(await fixture.figures(tenantId)).toEqual({ balance: 1_000, held: 0 });
+    expect((await fixture.hold(tenantId, { key: 'k' })).outcome).toEqual({ kind: 'key_taken' });
+  },
+);
+
+test('a node that lost its history does not make a submission look as if it never began', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  await dispatch(fixture, tenantId, nodeId, 'k');
+  await begin(fixture);
+  await noteReported(store, { nodeId, unreadable: 0 });
+  await endRecovery(store, { force: false }, testAuthor);
+  const { candidates } = await findOverdue(store, { after: null, limit: 10 });
+  expect(candidates).toMatchObject([{ kind: 'lease_expired' }]);
+});
+
+test('a rejected submission that a node has is left to an operator', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const report = await dispatch(fixture, tenantId, nodeId, 'k');
+  await setBack(fixture, report.submissionId);
+  await rejectPending(store, report.submissionId, { onlyOverdue: false });
+  await begin(fixture);
+  expect(await applyReport(store, report)).toBe('rejected');
+  expect(await readRecovery(store)).toMatchObject({ open: [{ finding: 'rejected' }] });
+});
+
+test('the outcome of a submission that was cancelled before its report is kept as a late one', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const report = await dispatch(fixture, tenantId, nodeId, 'k');
+  const { submissionId } = report;
+  await setBack(fixture, submissionId);
+  await begin(fixture);
+  await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
+  expect(await applyReport(store, report)).toBe('known');
+  const outcome = { kind: 'completed', usage: {}, result: {} } as const;
+  expect(await storeOutcome(store, { submissionId, nodeId, outcome })).toMatchObject({
+    kind: 'late',
+  });
+});
+
+test('the end of a recovery waits for a report in progress, and sees its effect', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const report = { ...(await dispatch(fixture, tenantId, nodeId, 'k')), isBegun: false };
+  await setBack(fixture, report.submissionId);
+  await begin(fixture);
+  const unlock = await lockSubmission(database.databaseUrl, report.submissionId);
+  const applied = applyReport(store, report);
+  await waitForLocks(fixture, 1);
+  const ended = endRecovery(store, { force: true }, testAuthor);
+  await waitForLocks(fixture, 2);
+  await unlock();
+  expect(await applied).toBe('advanced');
+  expect(await ended).toMatchObject({ kind: 'ended' });
+  expect(await fixture.state(report.submissionId)).toBe('dispatched');
+  expect(await applyReport(store, report)).toBeNull();
+});
+
+test('a rejection that waits for a lock does not free a key after a recovery has begun', async () => {
+  const fixture = await createFixture();
+  const { store, database, advance } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const report = await dispatch(fixture, tenantId, nodeId, 'k');
+  await setBack(fixture, report.submissionId);
+  await advance(dispatchDeadlineMs + dispatchGraceMs);
+  const unlock = await lockTables(database.databaseUrl, ['recoveries'], 'ACCESS EXCLUSIVE');
+  const begun = begin(fixture);
+  await waitForLocks(fixture, 1);
+  const rejected = rejectPending(store, report.submissionId, { onlyOverdue: true });
+  await waitForLocks(fixture, 2);
+  await unlock();
+  await begun;
+  expect(await rejected).toEqual({ kind: 'not_pending', state: 'pending' });
+  expect(await fixture.state(report.submissionId)).toBe('pending');
+});
+
+async function waitForLocks({ database }: Fixture, count: number): Promise<void> {
+  await waitUntil(async () => {
+    const waiting = await database.query(
+      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    );
+    return waiting.length === count;
+  });
+}

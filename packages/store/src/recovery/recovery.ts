@@ -1,9 +1,19 @@
-import { toWireId, transitions } from '@svc/domain';
+import { runLimitMs, startDeadlineMs, toWireId, transitions } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { inFlightIds } from '../schema/submission-states.ts';
+import { openFindings, type QuotedPrices } from './findings.ts';
+
+/**
+ * The node of a submission that some unknown node may have begun. No node has this id, so none can
+ * report an outcome of it.
+ */
+export const unknownNodeId = '00000000-0000-0000-0000-000000000000';
+
+/** The most submissions in `RecoveryStatus.open`. `findings` counts all of them. */
+const openShownMax = 1_000;
 
 /** The state of a recovery from a backup (CONTRACT 7, "Recovery"). */
 export interface RecoveryStatus {
@@ -18,41 +28,32 @@ export interface RecoveryStatus {
    * node without a link in the backup may have had one later, so it is not left out.
    */
   readonly missingNodes: readonly string[];
+  /** The nodes whose receipts could not be read. Disabled nodes are left out. */
+  readonly unreadable: readonly UnreadableReports[];
   /** The number of reported submissions by finding. */
   readonly findings: Readonly<Record<string, number>>;
+  /** The number of reports with one of `openFindings`. */
+  readonly openCount: number;
+  /** The first `openShownMax` of them, by submission. */
   readonly open: readonly OpenReport[];
 }
 
+/** `nodeId` is a UUID. */
+export interface UnreadableReports {
+  readonly nodeId: string;
+  readonly reports: number;
+}
+
 /**
- * A report of a submission that is not in the database and could not be inserted. Ids are UUIDs.
- * `tenantId` is null if the receipt is unreadable.
+ * A report that an operator has to decide, usually of a submission that is not in the database. Ids
+ * are UUIDs. `quoted` is null unless the finding is `rate_card_missing`.
  */
 export interface OpenReport {
   readonly submissionId: string;
   readonly nodeId: string;
   readonly tenantId: string | null;
   readonly finding: string;
-}
-
-/** The findings of reported submissions that could not be inserted into the database. */
-export const openFindings = [
-  'waits_for_credits',
-  'unknown_tenant',
-  'key_taken',
-  'unreadable',
-] as const;
-
-/** The incarnation of the recovery in force. Null if there is none. */
-export async function recoveryInForce({
-  query,
-}: {
-  readonly query: Query;
-}): Promise<number | null> {
-  const [row] = await query<{ incarnation: number }>(
-    'SELECT incarnation FROM recoveries WHERE ended_at IS NULL',
-    [],
-  );
-  return row?.incarnation ?? null;
+  readonly quoted: QuotedPrices | null;
 }
 
 export type RecoveryBegin = { kind: 'begun'; incarnation: number } | { kind: 'in_force' };
@@ -60,6 +61,9 @@ export type RecoveryBegin = { kind: 'begun'; incarnation: number } | { kind: 'in
 export async function beginRecovery(store: Store, by: Author): Promise<RecoveryBegin> {
   try {
     return await store.transaction(async (query): Promise<RecoveryBegin> => {
+      // Waits for each transaction that has read that no recovery is in force
+      // (`lockRecoveryInForce`).
+      await query('LOCK TABLE recoveries IN EXCLUSIVE MODE', []);
       const [row] = await query<{ incarnation: number }>(
         `INSERT INTO recoveries (incarnation, began_at)
          SELECT COALESCE(max(incarnation), 1) + 1, svc_now() FROM recoveries RETURNING incarnation`,
@@ -96,7 +100,8 @@ export type RecoveryEnd =
   | { kind: 'ended'; incarnation: number }
   | { kind: 'none_in_force' }
   /**
-   * Some nodes have not reported, or `status.open` is not empty. `force` ends the recovery anyway.
+   * Some nodes have not reported or sent unreadable reports, or `status.open` is not empty. `force`
+   * ends the recovery anyway.
    */
   | { kind: 'incomplete'; status: RecoveryStatus };
 
@@ -109,13 +114,16 @@ export async function endRecovery(
     await query('SELECT 1 FROM recoveries WHERE ended_at IS NULL FOR UPDATE', []);
     const status = await readRecovery({ query });
     if (status === null || status.endedAt !== null) return { kind: 'none_in_force' };
-    const { incarnation, missingNodes, open } = status;
-    if (!force && missingNodes.length + open.length > 0) return { kind: 'incomplete', status };
+    const { incarnation, missingNodes, unreadable, open, openCount } = status;
+    const undecided = missingNodes.length + unreadable.length + openCount;
+    if (!force && undecided > 0) return { kind: 'incomplete', status };
     await expireUnreported(query, incarnation);
     await query('UPDATE recoveries SET ended_at = svc_now() WHERE incarnation = $1', [incarnation]);
     const after = {
       forced: force,
       missingNodes: missingNodes.map((id) => toWireId('nod', id)),
+      unreadable: unreadable.map(({ nodeId }) => toWireId('nod', nodeId)),
+      openCount,
       open: open.map(({ submissionId }) => toWireId('sub', submissionId)),
     };
     await appendAudit(query, by, { ...change('end', incarnation), after });
@@ -124,17 +132,33 @@ export async function endRecovery(
 }
 
 /**
- * A node that has not reported may have begun its submissions after the backup. This ends their
- * leases, so that they end as `node_lost` with `outcomeUnknown`.
+ * Ends the leases of submissions that a node may have begun after the backup without reporting them.
+ * They end as `node_lost` with `outcomeUnknown`.
  */
 async function expireUnreported(query: Query, incarnation: number): Promise<void> {
+  // A `pending` submission is included if a node may have it. Its rejection would free its key.
   await query(
-    `UPDATE submissions s SET state = $2, started_at = svc_now(), lease_expires_at = svc_now()
-     WHERE id = ANY(${inFlightIds}) AND state = ANY($3)
-       AND NOT EXISTS (SELECT FROM recovery_nodes d WHERE d.incarnation = $1 AND d.node_id = s.node_id)
-       AND NOT EXISTS (SELECT FROM recovery_reports p
-         WHERE p.incarnation = $1 AND p.submission_id = s.id AND p.node_id = s.node_id)`,
-    [incarnation, transitions.begin.to, transitions.begin.from],
+    `UPDATE submissions s SET state = $2, started_at = svc_now(), lease_expires_at = svc_now(),
+       node_id = COALESCE(node_id, $4::uuid), dispatched_at = COALESCE(dispatched_at, svc_now()),
+       start_deadline_at = COALESCE(start_deadline_at, svc_now() + $5 * interval '1 millisecond'),
+       run_deadline_at = COALESCE(run_deadline_at, svc_now() + $6 * interval '1 millisecond')
+     WHERE id = ANY(${inFlightIds}) AND CASE WHEN state = ANY($7) THEN EXISTS (
+         SELECT FROM nodes n JOIN recoveries r ON r.incarnation = $1
+         WHERE (n.disabled_at IS NULL OR n.disabled_at >= r.began_at) AND NOT EXISTS (
+           SELECT FROM recovery_nodes d WHERE d.incarnation = $1 AND d.node_id = n.id)
+         UNION ALL
+         SELECT FROM recovery_unreadable u WHERE u.incarnation = $1 AND u.reports > 0)
+       ELSE state = ANY($3) AND NOT EXISTS (SELECT FROM recovery_findings p
+         WHERE p.incarnation = $1 AND p.submission_id = s.id AND p.node_id = s.node_id) END`,
+    [
+      incarnation,
+      transitions.begin.to,
+      transitions.begin.from,
+      unknownNodeId,
+      startDeadlineMs,
+      runLimitMs.standard,
+      transitions.dispatch.from,
+    ],
   );
 }
 
@@ -146,7 +170,7 @@ function change(verb: 'begin' | 'end', incarnation: number) {
   };
 }
 
-interface StatusRow extends Omit<RecoveryStatus, 'inFlight' | 'findings'> {
+interface StatusRow extends Omit<RecoveryStatus, 'inFlight' | 'findings' | 'openCount'> {
   readonly inFlight: Record<string, number> | null;
   readonly findings: Record<string, number> | null;
 }
@@ -165,16 +189,24 @@ export async function readRecovery({
        ARRAY(SELECT n.id FROM nodes n WHERE n.disabled_at IS NULL
          AND NOT EXISTS (SELECT FROM recovery_nodes d
            WHERE d.incarnation = r.incarnation AND d.node_id = n.id) ORDER BY n.id) AS "missingNodes",
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('nodeId', u.node_id, 'reports', u.reports) ORDER BY u.node_id)
+         FROM recovery_unreadable u JOIN nodes n ON n.id = u.node_id
+         WHERE u.incarnation = r.incarnation AND u.reports > 0 AND n.disabled_at IS NULL),
+         '[]'::jsonb) AS unreadable,
        (SELECT jsonb_object_agg(finding, n) FROM (
-         SELECT finding, count(*) AS n FROM recovery_reports p
+         SELECT finding, count(*) AS n FROM recovery_findings p
          WHERE p.incarnation = r.incarnation GROUP BY 1) AS findings) AS findings,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('submissionId', submission_id, 'nodeId', node_id,
-           'tenantId', tenant_id, 'finding', finding) ORDER BY submission_id)
-         FROM recovery_reports p WHERE p.incarnation = r.incarnation AND p.finding = ANY($1::text[])),
+           'tenantId', tenant_id, 'finding', finding, 'quoted', quoted) ORDER BY submission_id, node_id)
+         FROM (SELECT * FROM recovery_findings p
+           WHERE p.incarnation = r.incarnation AND p.finding = ANY($1::text[])
+           ORDER BY submission_id, node_id LIMIT $2) AS shown),
          '[]'::jsonb) AS open
      FROM recoveries r ORDER BY r.incarnation DESC LIMIT 1`,
-    [openFindings],
+    [openFindings, openShownMax],
   );
   if (row === undefined) return null;
-  return { ...row, inFlight: row.inFlight ?? {}, findings: row.findings ?? {} };
+  const findings = row.findings ?? {};
+  const openCount = openFindings.reduce((sum, finding) => sum + (findings[finding] ?? 0), 0);
+  return { ...row, inFlight: row.inFlight ?? {}, findings, openCount };
 }

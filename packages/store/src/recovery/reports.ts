@@ -4,8 +4,11 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { lockAccount } from '../ledger/account.ts';
 import { payloadPlace } from '../sealing/sealed.ts';
+import { countUnreadable, noteFinding, type ReportFinding } from './findings.ts';
+import { lockRecoveryInForce } from './in-force.ts';
+import { findQuotedCard } from './quoted-card.ts';
 import { openReceipt, type Receipt } from './receipts.ts';
-import { recoveryInForce } from './recovery.ts';
+import { unknownNodeId } from './recovery.ts';
 
 export interface JournalReport {
   readonly submissionId: string;
@@ -16,26 +19,6 @@ export interface JournalReport {
   readonly instanceId: string | undefined;
 }
 
-/**
- * The result of applying a node's report about a submission. If it is one of `openFindings`, the
- * database did not have the submission, and the submission could not be inserted.
- */
-export type ReportFinding =
-  /** The submission was assigned to this node, in the reported state or a later one. */
-  | 'known'
-  /** The submission was in an earlier state, and got the reported one. */
-  | 'advanced'
-  /** The submission was missing, and was inserted again with its hold. */
-  | 'restored'
-  /** The submission has another node, or ended without a node. */
-  | 'not_this_nodes'
-  /** The available credits do not cover the hold. */
-  | 'waits_for_credits'
-  | 'unknown_tenant'
-  | 'key_taken'
-  /** The receipt cannot be opened. */
-  | 'unreadable';
-
 /** Applies the report of a node. Returns null and changes nothing if no recovery is in force. */
 export async function applyReport(
   store: Store,
@@ -43,21 +26,21 @@ export async function applyReport(
 ): Promise<ReportFinding | null> {
   const apply = (insertMissing: boolean) =>
     store.transaction(async (query) => {
-      const incarnation = await recoveryInForce({ query });
+      // The lock keeps the recovery from ending before this report is stored with its effect.
+      const incarnation = await lockRecoveryInForce(query);
       if (incarnation === null) return null;
       const receipt = openReceipt(store.sealer, report, report.receipt);
-      const found = await advance(query, report);
+      const found = await advance(query, report, receipt);
       const finding =
         found ?? (insertMissing ? await insert(store, query, report, receipt) : 'key_taken');
-      await query(
-        `INSERT INTO recovery_reports (incarnation, submission_id, node_id, tenant_id, finding, reported_at)
-         VALUES ($1, $2::uuid, $3::uuid, $4::uuid, $5, svc_now())
-         ON CONFLICT (incarnation, submission_id) DO UPDATE SET
-           finding = CASE WHEN excluded.finding = 'known' THEN recovery_reports.finding ELSE excluded.finding END,
-           reported_at = excluded.reported_at
-         WHERE recovery_reports.node_id = excluded.node_id`,
-        [incarnation, report.submissionId, report.nodeId, receipt?.tenantId ?? null, finding],
-      );
+      const { submissionId, nodeId } = report;
+      if (finding === 'unreadable') {
+        await countUnreadable(query, { incarnation, nodeId });
+        return finding;
+      }
+      const tenantId = receipt?.tenantId ?? null;
+      const quoted = finding === 'rate_card_missing' ? quotedPrices(receipt) : null;
+      await noteFinding(query, { incarnation, submissionId, nodeId, tenantId, finding, quoted });
       return finding;
     });
   try {
@@ -68,48 +51,91 @@ export async function applyReport(
   }
 }
 
-/** Notes that a node has reported its whole history. Does nothing if no recovery is in force. */
-export async function noteReported(store: Store, nodeId: string): Promise<void> {
+function quotedPrices(receipt: Receipt | null) {
+  if (receipt === null) return null;
+  const { rateCardVersion, jobType, tier, rate = null } = receipt;
+  return { rateCardVersion, jobType, tier, rate };
+}
+
+/**
+ * Notes that a node has reported its whole history, and how many of these reports could not be read.
+ * Does nothing if no recovery is in force.
+ */
+export async function noteReported(
+  store: Store,
+  { nodeId, unreadable }: { readonly nodeId: string; readonly unreadable: number },
+): Promise<void> {
   await store.query(
-    `INSERT INTO recovery_nodes (incarnation, node_id, reported_at)
-     SELECT incarnation, $1::uuid, svc_now() FROM recoveries WHERE ended_at IS NULL
+    `WITH in_force AS (SELECT incarnation FROM recoveries WHERE ended_at IS NULL FOR SHARE),
+     counted AS (
+       UPDATE recovery_unreadable u SET reports = $2 FROM in_force r
+       WHERE u.incarnation = r.incarnation AND u.node_id = $1::uuid)
+     INSERT INTO recovery_nodes (incarnation, node_id, reported_at)
+     SELECT incarnation, $1::uuid, svc_now() FROM in_force
      ON CONFLICT DO NOTHING`,
-    [nodeId],
+    [nodeId, unreadable],
   );
 }
 
 const runDeadline = `svc_now() + interval '1 millisecond' * CASE tier
   WHEN 'instant' THEN ${runLimitMs.instant} WHEN 'priority' THEN ${runLimitMs.priority}
   ELSE ${runLimitMs.standard} END`;
+const startDeadline = `svc_now() + ${startDeadlineMs} * interval '1 millisecond'`;
+const lease = `svc_now() + ${leaseMs} * interval '1 millisecond'`;
 const { to: running } = transitions.begin;
 const { to: dispatched } = transitions.dispatch;
+const { to: rejected } = transitions.reject;
 
 /**
- * Advances a submission to `running` if the node may have begun it, otherwise to `dispatched`. Null
- * if the database does not have the submission.
+ * Advances a submission to `running` or `dispatched`, or returns null if it is missing. Without a
+ * readable receipt, a node gets no submission that is not assigned to it.
  */
-async function advance(query: Query, report: JournalReport): Promise<ReportFinding | null> {
+async function advance(
+  query: Query,
+  report: JournalReport,
+  receipt: Receipt | null,
+): Promise<ReportFinding | null> {
   const { submissionId, nodeId, isBegun, instanceId } = report;
   const [row] = await query<{ state: string; node_id: string | null }>(
     'SELECT state, node_id FROM submissions WHERE id = $1::uuid FOR UPDATE',
     [submissionId],
   );
   if (row === undefined) return null;
-  if (row.node_id !== null && row.node_id !== nodeId) return 'not_this_nodes';
+  const isUnassigned = row.node_id === null || row.node_id === unknownNodeId;
+  if (receipt === null && row.node_id !== nodeId) return 'unreadable';
+  if (!isUnassigned && row.node_id !== nodeId) return 'not_this_nodes';
+  if (row.state === rejected) return rejected;
   const isBefore = row.state === 'pending' || (row.state === dispatched && isBegun);
-  if (!isBefore) return row.node_id === null ? 'not_this_nodes' : 'known';
+  if (!isBefore) {
+    await confirm(query, report);
+    return 'known';
+  }
   await query(
     `UPDATE submissions SET state = $3, node_id = $2::uuid,
        dispatched_at = COALESCE(dispatched_at, svc_now()),
-       start_deadline_at = COALESCE(start_deadline_at, svc_now() + ${startDeadlineMs} * interval '1 millisecond'),
+       start_deadline_at = COALESCE(start_deadline_at, ${startDeadline}),
        run_deadline_at = COALESCE(run_deadline_at, ${runDeadline}),
        started_at = CASE WHEN $3 = '${running}' THEN COALESCE(started_at, svc_now()) END,
-       lease_expires_at = CASE WHEN $3 = '${running}' THEN svc_now() + ${leaseMs} * interval '1 millisecond' END,
+       lease_expires_at = CASE WHEN $3 = '${running}' THEN ${lease} END,
        begun_instance = CASE WHEN $3 = '${running}' THEN $4 END
      WHERE id = $1::uuid`,
     [submissionId, nodeId, isBegun ? running : dispatched, instanceId ?? null],
   );
   return 'advanced';
+}
+
+/**
+ * Renews the lease of a run, or the time to start it. A submission that ended without a node gets
+ * the node, so that the outcome is kept as a late one.
+ */
+async function confirm(query: Query, { submissionId, nodeId }: JournalReport): Promise<void> {
+  await query(
+    `UPDATE submissions SET node_id = $2::uuid,
+       lease_expires_at = CASE WHEN state = '${running}' THEN ${lease} ELSE lease_expires_at END,
+       start_deadline_at = CASE WHEN state = '${dispatched}' THEN ${startDeadline} ELSE start_deadline_at END
+     WHERE id = $1::uuid AND (state = ANY($3::text[]) OR node_id IS DISTINCT FROM $2::uuid)`,
+    [submissionId, nodeId, transitions.store_outcome.from],
+  );
 }
 
 async function insert(
@@ -121,6 +147,8 @@ async function insert(
   if (receipt === null) return 'unreadable';
   const account = await lockAccount(query, receipt.tenantId);
   if (account === null) return 'unknown_tenant';
+  const rateCardVersion = await findQuotedCard(query, receipt);
+  if (rateCardVersion === null) return 'rate_card_missing';
   const max = BigInt(receipt.max);
   if (account.balanceMicros - account.heldMicros < max) return 'waits_for_credits';
   const { submissionId, nodeId, isBegun, instanceId } = report;
@@ -132,9 +160,9 @@ async function insert(
      SELECT $1::uuid, r."tenantId"::uuid, r."idempotencyKey", decode(r."requestHash", 'base64'),
        r."requestId", r."jobType", tier, $3, $6, r.estimated, r.max, r.surge, r."rateCardVersion",
        r."availableAfter", svc_now(), r."createdAt", $2::uuid, svc_now(),
-       svc_now() + ${startDeadlineMs} * interval '1 millisecond', ${runDeadline},
+       ${startDeadline}, ${runDeadline},
        CASE WHEN $3 = '${running}' THEN svc_now() END,
-       CASE WHEN $3 = '${running}' THEN svc_now() + ${leaseMs} * interval '1 millisecond' END,
+       CASE WHEN $3 = '${running}' THEN ${lease} END,
        CASE WHEN $3 = '${running}' THEN $4 END
      FROM jsonb_to_record($5::jsonb) AS r ("tenantId" text, "idempotencyKey" text, "requestHash" text,
        "requestId" text, "jobType" text, tier text, estimated bigint, max bigint, surge bigint,
@@ -144,7 +172,7 @@ async function insert(
       nodeId,
       isBegun ? running : dispatched,
       instanceId ?? null,
-      JSON.stringify(receipt),
+      JSON.stringify({ ...receipt, rateCardVersion }),
       // The payload is lost and not needed: it is sent only with an assignment, and this submission
       // is already assigned.
       store.sealer.seal(payloadPlace({ ...receipt, id: submissionId }), '{}'),

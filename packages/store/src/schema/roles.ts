@@ -48,8 +48,11 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   purchase_intents: change,
   purchases: change,
   recoveries: change,
+  recovery_findings: change,
   recovery_nodes: append,
+  // Only earlier builds write the next table.
   recovery_reports: change,
+  recovery_unreadable: change,
   // A row is deleted when its subject is reconciled, or needs no more work of the reconciler.
   reconcile_failures: [...change, 'DELETE'],
   solana_cursors: change,

@@ -64,6 +64,10 @@ export interface NodeLink {
   readonly rate: FrameRate;
   badFrames: number;
   readonly foreign: ForeignFrames;
+  /** True if the `welcome` asked for reports (CONTRACT 7, "Recovery"). */
+  isRecovering: boolean;
+  /** The number of reports on this link that could not be read. */
+  unreadableReports: number;
   helloTimer?: Timer;
   /** The link's epoch in Postgres. The link with the highest epoch is the node's current link. */
   readonly linkEpoch: number;

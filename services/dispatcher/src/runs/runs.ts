@@ -5,6 +5,7 @@ import { failpoint } from '@svc/runtime';
 import {
   commitRunning,
   recordUsage,
+  recoveryInForce,
   stateAtNode,
   storeOutcome,
   type NodeOutcome,
@@ -56,6 +57,15 @@ function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string
   sendFrame(link, { type: 'cancel', submissionId: toWireId('sub', submissionId) });
 }
 
+/**
+ * Answers a frame about a submission that is not this node's. During a recovery there is no answer,
+ * because the node may still report the submission.
+ */
+async function answerForeign({ store }: Dispatcher, answer: () => void): Promise<RunFrameResult> {
+  if ((await recoveryInForce(store)) === null) answer();
+  return foreign;
+}
+
 export async function onStart(
   dispatcher: Dispatcher,
   link: NodeLink,
@@ -74,9 +84,11 @@ export async function onStart(
     ({ kind }) => (kind === 'refused' ? null : {}),
   );
   if (commit.kind === 'refused') {
-    sendCancel(dispatcher, link, submissionId);
     const state = await stateAtNode(dispatcher.store, { submissionId, nodeId });
-    return state === null ? foreign : handled;
+    if (state === null)
+      return answerForeign(dispatcher, () => sendCancel(dispatcher, link, submissionId));
+    sendCancel(dispatcher, link, submissionId);
+    return handled;
   }
   const { requestId } = commit;
   link.logger.info({ requestId, submissionId: frame.submissionId }, 'running');
@@ -117,8 +129,7 @@ export async function onUsage(
       sendCancel(dispatcher, link, submissionId);
       return handled;
     case 'not_yours':
-      sendCancel(dispatcher, link, submissionId);
-      return foreign;
+      return answerForeign(dispatcher, () => sendCancel(dispatcher, link, submissionId));
   }
 }
 
@@ -217,8 +228,10 @@ export async function onOutcome(
     // The submission then needs its slot.
     if (!isForeign) freeSlot(dispatcher, link, submissionId);
   }
-  sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
-  return isForeign ? foreign : handled;
+  const acknowledge = () => sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
+  if (isForeign) return answerForeign(dispatcher, acknowledge);
+  acknowledge();
+  return handled;
 }
 
 /**

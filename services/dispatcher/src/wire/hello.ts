@@ -112,6 +112,7 @@ export async function onHello(
   }
   link.quarantinedUntil = greeted.quarantinedUntil;
   const incarnation = await recoveryInForce(store);
+  link.isRecovering = incarnation !== null;
   if (hasEnded(link)) return;
   takeSlots(dispatcher, link, compared);
   await enter(dispatcher, link);

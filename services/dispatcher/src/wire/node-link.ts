@@ -63,6 +63,8 @@ export function openLink(
     rate: createFrameRate(dispatcher.clock),
     badFrames: 0,
     foreign: createForeignFrames(dispatcher.clock),
+    isRecovering: false,
+    unreadableReports: 0,
     linkEpoch: node.linkEpoch,
     clientAddress: node.clientAddress,
     epoch: 0,

@@ -14,7 +14,7 @@ type WaitEnd =
   /** `waitersMax` requests wait already, or `tenantWaitersMax` of the tenant. */
   | 'full';
 
-export interface AwaitedIntent {
+interface AwaitedIntent {
   readonly tenantId: string;
   readonly reference: string;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Lower case, without apostrophes; each run of other characters than letters and digits is a blank. */
-export function plainText(text: string): string {
+function plainText(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

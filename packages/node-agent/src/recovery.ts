@@ -93,10 +93,9 @@ export function createRecovery({ history, phaseOf, resume, send }: RecoveryConte
    */
   const toReport = (): string[] => {
     const ids = [...unrecorded].toReversed();
-    const isInHand = (id: string): boolean => phaseOf(id) !== undefined;
     return [
       ...ids.filter((id) => !refused.has(id)),
-      ...ids.filter((id) => refused.has(id) && isInHand(id)),
+      ...ids.filter((id) => refused.has(id) && phaseOf(id) !== undefined),
     ];
   };
   const end = (): void => {

@@ -321,11 +321,9 @@ test.each(['a node did not report', 'a receipt was unreadable', 'all nodes repor
     if (what !== 'a node did not report') await noteReported(store, { nodeId, unreadable: 1 });
     await endRecovery(store, { force: true }, testAuthor);
     const { candidates } = await findOverdue(store, { after: null, limit: 10 });
-    if (what === 'all nodes reported') {
-      expect(candidates).toMatchObject([{ kind: 'stale_pending' }]);
-      return;
-    }
-    expect(candidates).toMatchObject([{ kind: 'lease_expired' }]);
+    const isFree = what === 'all nodes reported';
+    expect(candidates).toMatchObject([{ kind: isFree ? 'stale_pending' : 'lease_expired' }]);
+    if (isFree) return;
     const outcome = { kind: 'completed', usage: {}, result: {} } as const;
     expect(await storeOutcome(store, { submissionId, nodeId, outcome })).toEqual({
       kind: 'not_yours',

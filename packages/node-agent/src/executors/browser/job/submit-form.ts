@@ -165,6 +165,10 @@ function beat(advance: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+function isRefused({ field, state, isInvalid, hasMessage }: FieldReport): boolean {
+  return isInvalid || hasMessage || (field.isRequired && isEmpty(state));
+}
+
 /**
  * The failure of an activation after which the fence let nothing out: what the page refuses or
  * still requires (CONTRACT 10, "At most once"). Nothing can leave any more.
@@ -177,8 +181,6 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
   }
   const form = await readForm(target).catch(() => undefined);
   const fields = form?.fields ?? [];
-  const isRefused = ({ field, state, isInvalid, hasMessage }: FieldReport): boolean =>
-    isInvalid || hasMessage || (field.isRequired && isEmpty(state));
   const refused = fields.filter(isRefused).map(({ field }) => field.label);
   if (refused.length > 0) {
     return new JobFailed('invalid_payload', refusedMessage(refused), { submitted });

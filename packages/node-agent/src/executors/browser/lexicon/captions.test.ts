@@ -116,7 +116,6 @@ test.each([
   'sök',
   'sign in',
 ])('a button "%s" neither sends the application nor leads to the form', (caption) => {
-  expect(['submit', 'next', 'entry'].filter((kind) => is(kind as CaptionKind, caption))).toEqual(
-    [],
-  );
+  const kinds: readonly CaptionKind[] = ['submit', 'next', 'entry'];
+  expect(kinds.filter((kind) => is(kind, caption))).toEqual([]);
 });

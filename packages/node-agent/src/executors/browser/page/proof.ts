@@ -53,9 +53,9 @@ export function judge(all: Evidence): Proof {
   if (answer.status >= 500) return { kind: 'open' };
   if (answer.status < 400) {
     if (hasMarker(evidence)) return { kind: 'accepted' };
-    const all = [...evidence.page.sentences, ...evidence.page.alerts];
+    const texts = [...evidence.page.sentences, ...evidence.page.alerts];
     // The page may add a sentence that takes the thanks back a moment after the thanks.
-    if (evidence.isSettled && all.some(saysConfirmByMail)) return { kind: 'to_confirm' };
+    if (evidence.isSettled && texts.some(saysConfirmByMail)) return { kind: 'to_confirm' };
     if (saysAccepted(evidence)) return { kind: 'accepted' };
   }
   return refusalOnPage(evidence);

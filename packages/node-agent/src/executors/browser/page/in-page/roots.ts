@@ -209,6 +209,11 @@ export function submitAround(root: HTMLElement): HTMLElement | undefined {
   return undefined;
 }
 
+/** The name of a way to the form: its document and its caption. */
+export function nameOfWay(control: HTMLElement): string {
+  return `${document.URL} ${captionOf(control)}`;
+}
+
 /**
  * Finds a visible control that leads to the form and is not in `followed`. A control in a dialog
  * comes first. `href` is undefined unless the control is a link to another document.
@@ -228,9 +233,8 @@ export function findEntry({
   const captioned = allBelow(document, 'a[href], button, [role="button"]').filter((control) =>
     caption.test(captionOf(control)),
   );
-  const nameOf = (control: HTMLElement): string => `${document.URL} ${captionOf(control)}`;
   const fresh = [...named, ...captioned].filter(
-    (control) => isVisible(control) && !followed.includes(nameOf(control)),
+    (control) => isVisible(control) && !followed.includes(nameOfWay(control)),
   );
   const element =
     fresh.find((control) => closestAcross(control, '[role="dialog"], dialog') !== null) ?? fresh[0];
@@ -238,7 +242,7 @@ export function findEntry({
   const isOther =
     /^https?:/u.test(link) && link.replace(/#.*$/u, '') !== document.URL.replace(/#.*$/u, '');
   return {
-    report: { name: element && nameOf(element), href: isOther ? link : undefined },
+    report: { name: element && nameOfWay(element), href: isOther ? link : undefined },
     element,
   };
 }

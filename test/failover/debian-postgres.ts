@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { cacheDir, fetchPackages, libraryPath } from '@svc/local';
+import { areUsable, cacheDir, fetchPackages, libraryPath, tryProgram } from '@svc/local';
 
 export interface PostgresPrograms {
   readonly binDir: string;
@@ -15,13 +15,22 @@ export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');
   if (installed !== undefined) return { binDir: installed, env: {} };
   const dir = path.join(cacheDir, 'postgresql');
-  if (!existsSync(dir)) await fetchPackages(dir, ['postgresql']);
-  const binDir = newest(dir);
-  if (binDir === undefined)
-    throw new Error(
-      `pg_basebackup is missing in ${dir}: delete this directory to download Postgres again`,
-    );
-  return { binDir, env: libraryPath(dir) };
+  const kept = { dir, tryOut };
+  if (!(await areUsable(kept))) await fetchPackages(kept, ['postgresql']);
+  return programsIn(dir);
+}
+
+function programsIn(root: string): PostgresPrograms {
+  const binDir = newest(root);
+  if (binDir === undefined) throw new Error(`pg_basebackup is missing in ${root}`);
+  return { binDir, env: libraryPath(root) };
+}
+
+async function tryOut(root: string): Promise<void> {
+  const { binDir, env } = programsIn(root);
+  for (const name of ['initdb', 'pg_basebackup', 'pg_ctl', 'postgres']) {
+    await tryProgram(path.join(binDir, name), env);
+  }
 }
 
 function newest(root: string): string | undefined {

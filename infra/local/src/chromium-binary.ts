@@ -1,6 +1,13 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { canFetchPackages, fetchPackages, libraryPath, onPath } from './debian-packages.ts';
+import {
+  areUsable,
+  canFetchPackages,
+  fetchPackages,
+  libraryPath,
+  onPath,
+  tryProgram,
+} from './debian-packages.ts';
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
@@ -10,8 +17,16 @@ import { StartError } from './start-error.ts';
  */
 const programs = ['chromium-headless-shell', 'chromium', 'google-chrome', 'chrome'];
 const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];
-const fetchedDir = path.join(cacheDir, 'chromium-headless-shell');
-const fetchedFile = path.join(fetchedDir, 'run');
+const shell = 'usr/lib/chromium/chromium-headless-shell';
+const kept = {
+  dir: path.join(cacheDir, 'chromium-headless-shell'),
+  finish: writeStarter,
+  tryOut: (root: string) => tryProgram(starterIn(root)),
+};
+
+function starterIn(root: string): string {
+  return path.join(root, 'run');
+}
 
 export const browserAdvice =
   'Install chromium-headless-shell (Debian 12 or newer: apt-get install chromium-headless-shell), chromium or Google Chrome.';
@@ -21,8 +36,16 @@ export const browserAdvice =
  * fetched. Undefined if there is none.
  */
 export function findChromium(): string | undefined {
-  const installed = programs.map(onPath).find((file) => file !== undefined);
-  return installed ?? (existsSync(fetchedFile) ? fetchedFile : undefined);
+  const fetched = [starterIn(kept.dir), path.join(kept.dir, shell)];
+  return installedBrowser() ?? (fetched.every(hasContent) ? fetched[0] : undefined);
+}
+
+function installedBrowser(): string | undefined {
+  return programs.map(onPath).find((file) => file !== undefined);
+}
+
+function hasContent(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /**
@@ -30,19 +53,20 @@ export function findChromium(): string | undefined {
  * shell. Throws StartError if that is not possible.
  */
 export async function chromiumBinary(onFetch: () => void = () => {}): Promise<string> {
-  const found = findChromium();
-  if (found !== undefined) return found;
+  const installed = installedBrowser();
+  if (installed !== undefined) return installed;
+  if (await areUsable(kept)) return starterIn(kept.dir);
   if (!canFetchPackages()) {
     throw new StartError('There is no Chromium or Google Chrome on the PATH.', browserAdvice);
   }
   onFetch();
   try {
-    await fetchPackages(fetchedDir, packages, writeStarter);
+    await fetchPackages(kept, packages);
   } catch (error) {
     const message = 'Chromium could not be fetched from the Debian packages.';
     throw new StartError(message, browserAdvice, { cause: error });
   }
-  return fetchedFile;
+  return starterIn(kept.dir);
 }
 
 /**
@@ -55,9 +79,9 @@ function writeStarter(unpacked: string): void {
   const script = `#!/bin/sh
 root=$(cd "$(dirname "$0")" && pwd)
 [ ! -d "$root/usr/share/fonts" ] || export FONTCONFIG_SYSROOT="$root"
-LD_LIBRARY_PATH="${libraries}" exec "$root/usr/lib/chromium/chromium-headless-shell" "$@"
+LD_LIBRARY_PATH="${libraries}" exec "$root/${shell}" "$@"
 `;
-  const file = path.join(unpacked, path.basename(fetchedFile));
+  const file = starterIn(unpacked);
   writeFileSync(file, script);
   chmodSync(file, 0o755);
 }

@@ -1,6 +1,7 @@
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -19,25 +20,53 @@ export function canFetchPackages(): boolean {
   return onPath('apt-get') !== undefined && onPath('dpkg-deb') !== undefined;
 }
 
+/** Programs of Debian's packages, which are downloaded once and then kept in `dir`. */
+export interface KeptPrograms {
+  readonly dir: string;
+  /** Completes the unpacked files, before `tryOut`. */
+  readonly finish?: (unpacked: string) => void;
+  /** Runs each of the programs in `root`. Throws if one does not work. */
+  readonly tryOut: (root: string) => Promise<void>;
+}
+
+/** False if `dir` does not exist, or if a program in it is missing, empty or lacks a library. */
+export async function areUsable({ dir, tryOut }: KeptPrograms): Promise<boolean> {
+  if (!existsSync(dir)) return false;
+  return tryOut(dir).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Runs the program `file` with `args`, and throws if it fails or prints nothing. */
+export async function tryProgram(
+  file: string,
+  env: NodeJS.ProcessEnv = {},
+  args: readonly string[] = ['--version'],
+): Promise<void> {
+  const output = await runCommand([file, ...args], { env: { ...process.env, ...env } });
+  // A shell takes an empty file for a script that succeeds.
+  if (output.trim() === '') throw new Error(`${file} prints no version`);
+}
+
 /**
- * Downloads the packages and their dependencies, except installed ones, and unpacks them into
- * `dir`. Throws CommandError if a command fails.
+ * Downloads the packages and their dependencies, except installed ones, and unpacks them into the
+ * directory of `kept`. Replaces a directory whose programs do not work. Throws if a command fails,
+ * if no package arrives, or if the programs do not work; the directory is then as before.
  */
 export async function fetchPackages(
-  dir: string,
+  kept: KeptPrograms,
   packages: readonly string[],
-  /** Called with the temporary directory of the unpacked files, before it is renamed to `dir`. */
-  finish: (unpacked: string) => void = () => {},
 ): Promise<void> {
-  await unpack(dir, finish, (work) => download(work, packages));
+  await unpack(kept, (work) => download(work, packages));
 }
 
 async function unpack(
-  dir: string,
-  finish: (unpacked: string) => void,
+  kept: KeptPrograms,
   fillArchives: (work: string) => Promise<void>,
 ): Promise<void> {
-  const work = `${dir}.${process.pid}`;
+  mkdirSync(path.dirname(kept.dir), { recursive: true });
+  const work = mkdtempSync(`${kept.dir}.`);
   const unpacked = path.join(work, 'root');
   for (const name of ['lists/partial', 'archives/partial', 'root']) {
     mkdirSync(path.join(work, name), { recursive: true });
@@ -45,15 +74,30 @@ async function unpack(
   try {
     await fillArchives(work);
     const archives = path.join(work, 'archives');
-    for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
+    const files = readdirSync(archives).filter((name) => name.endsWith('.deb'));
+    if (files.length === 0) throw new Error('apt-get downloaded no package');
+    for (const file of files) {
       await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);
     }
-    finish(unpacked);
-    // The unpacked files are renamed to `dir` at the end, so that an interrupted fetch leaves no
-    // `dir`.
-    if (!existsSync(dir)) renameSync(unpacked, dir);
+    kept.finish?.(unpacked);
+    await kept.tryOut(unpacked);
+    await keep(unpacked, kept);
   } finally {
     rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Renames the tried directory `unpacked` to the directory of `kept`. An interrupted fetch so leaves
+ * nothing there. If another process was faster, its programs stay, because they may be running.
+ */
+async function keep(unpacked: string, kept: KeptPrograms): Promise<void> {
+  if (await areUsable(kept)) return;
+  if (existsSync(kept.dir)) renameSync(kept.dir, `${unpacked}.broken`);
+  try {
+    renameSync(unpacked, kept.dir);
+  } catch (error) {
+    if (!(await areUsable(kept))) throw error;
   }
 }
 
@@ -62,16 +106,15 @@ async function unpack(
  * throws if `sourcesOfRelease` does.
  */
 export async function fetchFromRelease(
-  dir: string,
+  kept: KeptPrograms,
   release: string,
   /**
    * The packages of the programs to fetch, and of all their dependencies, such as the C library.
    * Leave out a dependency only if this machine has a version that the programs work with.
    */
   packages: readonly string[],
-  finish: (unpacked: string) => void,
 ): Promise<void> {
-  await unpack(dir, finish, async (work) => {
+  await unpack(kept, async (work) => {
     const sources = path.join(work, 'sources');
     mkdirSync(sources);
     writeFileSync(path.join(sources, `${release}.sources`), sourcesOfRelease(release));

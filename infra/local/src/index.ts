@@ -1,6 +1,6 @@
 export * from './child.ts';
 export * from './chromium-binary.ts';
-export { fetchPackages, libraryPath } from './debian-packages.ts';
+export { areUsable, fetchPackages, libraryPath, tryProgram } from './debian-packages.ts';
 export * from './demo-employer/employer.ts';
 export * from './kubectl-binary.ts';
 export * from './node-agent-command.ts';

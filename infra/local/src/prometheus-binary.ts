@@ -1,6 +1,12 @@
 import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { canFetchPackages, fetchPackages, onPath } from './debian-packages.ts';
+import {
+  areUsable,
+  canFetchPackages,
+  fetchPackages,
+  onPath,
+  tryProgram,
+} from './debian-packages.ts';
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
@@ -13,7 +19,7 @@ export interface PrometheusPrograms {
 
 /**
  * Finds Prometheus and promtool, or calls `onFetch` and downloads both. Throws StartError if the
- * download is not possible, and CommandError if the download fails.
+ * download is not possible, and another error if the download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},
@@ -25,12 +31,13 @@ export async function prometheusPrograms(
     return { prometheus, promtool, webAssets: path.join('/', assets) };
   }
   const root = path.join(cacheDir, 'prometheus');
-  if (!existsSync(root)) {
+  const kept = { dir: root, tryOut };
+  if (!(await areUsable(kept))) {
     if (!canFetchPackages()) {
       throw new StartError('Prometheus or promtool is missing.', 'Install prometheus.');
     }
     onFetch();
-    await fetchPackages(root, ['prometheus']);
+    await fetchPackages(kept, ['prometheus']);
   }
   completeAssets(path.join(root, assets, 'static'));
   const bin = path.join(root, 'usr/bin');
@@ -39,6 +46,12 @@ export async function prometheusPrograms(
     promtool: path.join(bin, 'promtool'),
     webAssets: path.join(root, assets),
   };
+}
+
+async function tryOut(root: string): Promise<void> {
+  for (const name of ['prometheus', 'promtool']) {
+    await tryProgram(path.join(root, 'usr/bin', name));
+  }
 }
 
 /**

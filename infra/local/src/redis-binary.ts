@@ -1,6 +1,13 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { canFetchPackages, fetchPackages, libraryPath, onPath } from './debian-packages.ts';
+import {
+  areUsable,
+  canFetchPackages,
+  fetchPackages,
+  type KeptPrograms,
+  libraryPath,
+  onPath,
+  tryProgram,
+} from './debian-packages.ts';
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
@@ -16,21 +23,33 @@ const advice =
  * Finds a Redis server. If there is none, calls `onFetch` and downloads Debian's package. Throws
  * StartError if that is not possible.
  */
-export async function redisBinary(onFetch: () => void = () => {}): Promise<RedisBinary> {
+export async function redisBinary(
+  onFetch: () => void = () => {},
+  dir = path.join(cacheDir, 'redis'),
+): Promise<RedisBinary> {
   const installed = onPath('redis-server') ?? onPath('valkey-server');
   if (installed !== undefined) return { file: installed, env: {} };
-  const dir = path.join(cacheDir, 'redis');
-  if (!existsSync(dir)) {
+  const kept = { dir, tryOut };
+  if (!(await areUsable(kept))) {
     if (!canFetchPackages()) throw new StartError('There is no Redis on this machine.', advice);
     onFetch();
-    await fetchRedis(dir);
+    await fetchRedis(kept);
   }
-  return { file: path.join(dir, 'usr/bin/redis-server'), env: libraryPath(dir) };
+  return binaryIn(dir);
 }
 
-async function fetchRedis(dir: string): Promise<void> {
+function binaryIn(root: string): RedisBinary {
+  return { file: path.join(root, 'usr/bin/redis-server'), env: libraryPath(root) };
+}
+
+async function tryOut(root: string): Promise<void> {
+  const { file, env } = binaryIn(root);
+  await tryProgram(file, env);
+}
+
+async function fetchRedis(kept: KeptPrograms): Promise<void> {
   try {
-    await fetchPackages(dir, ['redis-server']);
+    await fetchPackages(kept, ['redis-server']);
   } catch (error) {
     throw new StartError('Redis could not be fetched from the Debian packages.', advice, {
       cause: error,

@@ -1,6 +1,13 @@
-import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { canFetchPackages, fetchFromRelease, libraryPath, onPath } from '../debian-packages.ts';
+import {
+  areUsable,
+  canFetchPackages,
+  fetchFromRelease,
+  libraryPath,
+  onPath,
+  tryProgram,
+} from '../debian-packages.ts';
 import { cacheDir } from '../paths.ts';
 import { runCommand } from '../run-command.ts';
 import { StartError } from '../start-error.ts';
@@ -24,8 +31,15 @@ const packages = [
   'libzstd1',
   'zlib1g',
 ];
-const fetchedDir = path.join(cacheDir, 'pgbouncer');
-const fetchedFile = path.join(fetchedDir, 'run');
+const kept = {
+  dir: path.join(cacheDir, 'pgbouncer'),
+  finish: writeStarter,
+  tryOut: (root: string) => tryProgram(starterIn(root)),
+};
+
+function starterIn(root: string): string {
+  return path.join(root, 'run');
+}
 
 const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbouncer).';
 
@@ -37,17 +51,17 @@ export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<s
   const installed = onPath('pgbouncer');
   if (installed !== undefined && isNewEnough(await runCommand([installed, '--version'])))
     return installed;
-  if (existsSync(fetchedFile)) return fetchedFile;
+  if (await areUsable(kept)) return starterIn(kept.dir);
   if (!canFetchPackages())
     throw new StartError('There is no PgBouncer 1.21 or newer on this machine.', advice);
   onFetch();
   try {
-    await fetchFromRelease(fetchedDir, release, packages, writeStarter);
+    await fetchFromRelease(kept, release, packages);
   } catch (error) {
     const message = 'PgBouncer could not be fetched from the Debian packages.';
     throw new StartError(message, advice, { cause: error });
   }
-  return fetchedFile;
+  return starterIn(kept.dir);
 }
 
 function isNewEnough(versionText: string): boolean {
@@ -73,7 +87,7 @@ function writeStarter(unpacked: string): void {
 root=$(cd "$(dirname "$0")" && pwd)
 exec "${loader.replace(unpacked, '$root')}" --library-path "${libraries}" "$root/usr/sbin/pgbouncer" "$@"
 `;
-  const file = path.join(unpacked, path.basename(fetchedFile));
+  const file = starterIn(unpacked);
   writeFileSync(file, script);
   chmodSync(file, 0o755);
 }

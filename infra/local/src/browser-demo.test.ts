@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { runBrowserDemo } from './browser-demo.ts';
 import { createCloser } from './closer.ts';
+import { pushedEvents } from './demo-events.ts';
 import { createNodeWatch } from './node-watch.ts';
 import { createWebhookReceiver } from './webhook-receiver.ts';
 
@@ -15,6 +16,7 @@ it('opens no employer without a browser, and says how to get one', async () => {
       nodes: [],
       receiver,
     },
+    events: pushedEvents(receiver, ''),
     nodeWatch: createNodeWatch(),
     env: {},
     progress: {

@@ -52,9 +52,8 @@ function buildPackage(dir: string, program: string | undefined): string {
 }
 
 /**
- * Sets a PATH on which there is no Redis, and on which `apt-get install` downloads `archive` or, if
- * it is undefined, succeeds without a download. So it does while another `apt-get` has installed
- * the package.
+ * Sets a PATH without a Redis. Its `apt-get` downloads `archive`. If `archive` is undefined,
+ * `apt-get` succeeds without a download.
  */
 function offer(dir: string, archive: string | undefined): void {
   const bin = path.join(dir, 'bin');

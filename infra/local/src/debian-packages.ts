@@ -50,9 +50,8 @@ export async function tryProgram(
 }
 
 /**
- * Downloads the packages and their dependencies, except installed ones, and unpacks them into the
- * directory of `kept`. Replaces a directory whose programs do not work. Throws if a command fails,
- * if no package arrives, or if the programs do not work; the directory is then as before.
+ * Downloads the packages, with the dependencies that are not installed, and unpacks them into
+ * `kept.dir`. Throws if no package arrives, or if a program does not work.
  */
 export async function fetchPackages(
   kept: KeptPrograms,
@@ -88,8 +87,8 @@ async function unpack(
 }
 
 /**
- * Renames the tried directory `unpacked` to the directory of `kept`. An interrupted fetch so leaves
- * nothing there. If another process was faster, its programs stay, because they may be running.
+ * Renames `unpacked` to the directory of `kept`. If another process was faster, its programs stay,
+ * because they may be running.
  */
 async function keep(unpacked: string, kept: KeptPrograms): Promise<void> {
   if (await areUsable(kept)) return;

@@ -8,7 +8,8 @@ import { svc } from './svc-command.ts';
 import { createWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 export interface DemoWorld extends DemoState {
-  readonly receiver: WebhookReceiver;
+  /** Undefined if no webhook may go to this machine. The demo then polls its events. */
+  readonly receiver: WebhookReceiver | undefined;
 }
 
 export interface DemoPlan {
@@ -29,12 +30,15 @@ export interface DemoPlan {
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;
   const kept = readDemoState(dir, givenDatabaseUrl);
-  const receiver = await openReceiver(kept?.webhookPort ?? 0);
-  await closer.add(() => receiver.close());
+  const receiver =
+    env['WEBHOOK_ALLOW_PRIVATE_NETWORKS'] === '1'
+      ? await openReceiver(kept?.webhookPort ?? 0)
+      : undefined;
+  if (receiver !== undefined) await closer.add(() => receiver.close());
   const known =
-    kept !== undefined && (await pointWebhooksAt(receiver.url, kept, env)) ? kept : null;
-  const tenant =
-    known?.tenant ?? (await createTenant({ name: 'Demo', webhookUrl: receiver.url }, env));
+    kept !== undefined && (await pointWebhooksAt(receiver?.url ?? 'none', kept, env)) ? kept : null;
+  const webhook = receiver === undefined ? {} : { webhookUrl: receiver.url };
+  const tenant = known?.tenant ?? (await createTenant({ name: 'Demo', ...webhook }, env));
   say(`tenant ${tenant.tenantId}${known === null ? ' created' : ''}`);
   const nodes = [...(known?.nodes ?? [])];
   while (nodes.length < simulatedNodes) {
@@ -44,7 +48,7 @@ export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
     known?.browserNode ?? (needsBrowserNode ? await createNode('browser demo', env) : undefined);
   const state = {
     tenant,
-    webhookPort: receiver.port,
+    webhookPort: receiver?.port ?? kept?.webhookPort ?? 0,
     nodes,
     ...(browserNode === undefined ? {} : { browserNode }),
   };

@@ -9,15 +9,16 @@ import {
   type SubmissionCreated,
   type Usage,
 } from '@svc/client';
+import type { DemoEvents } from './demo-events.ts';
 import type { DemoWorld } from './demo-tenant.ts';
 import type { NodeWatch } from './node-watch.ts';
 import type { Progress, Say } from './progress.ts';
 import { svc } from './svc-command.ts';
-import { verifyWebhook } from './webhook-receiver.ts';
 
 export interface Demo {
   readonly gatewayUrl: string;
   readonly world: DemoWorld;
+  readonly events: DemoEvents;
   readonly nodeWatch: NodeWatch;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
@@ -29,7 +30,6 @@ export interface Demo {
  * waits at most this long until the submission ends. A run takes 1 to 3 s.
  */
 const lifeBoundMs = 60_000;
-const webhookBoundMs = 20_000;
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
@@ -39,7 +39,7 @@ const creditsGranted = 10_000;
 
 /**
  * Sends one `ats.application` over the public API, as a tenant would, and shows its steps. Throws
- * if the end of the submission or the webhook takes too long.
+ * if the end of the submission or its event takes too long.
  */
 export async function runDemo(demo: Demo): Promise<void> {
   const { gatewayUrl, world, progress } = demo;
@@ -65,7 +65,7 @@ export async function runDemo(demo: Demo): Promise<void> {
     const { balance, held, available } = await client.balance();
     say(`balance: ${balance}, held ${held}, available ${available}`);
   });
-  await progress.step('Webhook', (say) => showWebhook(demo, created, say));
+  await progress.step(demo.events.title, (say) => showEvent(demo, created, say));
 }
 
 async function topUp(client: Client, { world, env, progress }: Demo): Promise<void> {
@@ -138,16 +138,12 @@ function describe(status: string, usage: Usage): string {
   return metered.length === 0 ? status : `${status}: ${metered.join(', ')}`;
 }
 
-async function showWebhook(
-  { world }: Demo,
+async function showEvent(
+  { events }: Demo,
   { submissionId }: SubmissionCreated,
   say: Say,
 ): Promise<void> {
-  const webhook = await world.receiver.waitFor(
-    ({ event }) => event.data['submissionId'] === submissionId,
-    { timeoutMs: webhookBoundMs },
-  );
-  say(`${webhook.event.type}, delivery ${webhook.deliveryId}, attempt ${webhook.attempt}`);
-  verifyWebhook(webhook, world.tenant.webhookSecret);
-  say('signature verified with the standardwebhooks library');
+  const event = await events.waitFor(({ data }) => data['submissionId'] === submissionId);
+  say(`${event.type}, ${event.delivery}`);
+  say(event.verdict);
 }

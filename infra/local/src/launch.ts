@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { createClient } from '@svc/client';
 import { runBrowserDemo } from './browser-demo.ts';
 import { findChromium } from './chromium-binary.ts';
 import type { Closer } from './closer.ts';
 import { simulatedApplication } from './demo-application.ts';
+import { type DemoEvents, polledEvents, pushedEvents } from './demo-events.ts';
 import { type DemoWorld, prepareDemoWorld } from './demo-tenant.ts';
 import { runDemo } from './demo.ts';
 import { takeLauncherLock } from './launcher-lock.ts';
@@ -21,7 +23,6 @@ import { runSolanaDemo } from './solana-demo.ts';
 import { removeStackFile, writeStackFile } from './stack-file.ts';
 import { summary } from './summary.ts';
 import type { Supervision } from './supervise.ts';
-import { type ReceivedWebhook, verifyWebhook } from './webhook-receiver.ts';
 
 export interface Launch {
   readonly settings: Settings;
@@ -65,7 +66,9 @@ export async function launch(launched: Launch): Promise<void> {
   writeStackFile(dir, { pid: process.pid, ...addresses, ...services });
   await closer.add(async () => removeStackFile(dir));
   const nodeWatch = createNodeWatch();
-  const demo = { gatewayUrl: services.gatewayUrl, world, nodeWatch, env, progress };
+  const events = await openEvents(services, world);
+  await closer.add(() => events.close());
+  const demo = { gatewayUrl: services.gatewayUrl, world, events, nodeWatch, env, progress };
   const place = { link: services.nodeLinkUrl, dir, logsDir: logsDirIn(dir), closer };
   const isWanted = isDemoWanted(settings);
   const employerUrl = isWanted ? await runBrowserDemo(demo, place) : undefined;
@@ -74,8 +77,8 @@ export async function launch(launched: Launch): Promise<void> {
     await runDemo({ ...demo, application: simulatedApplication });
   }
   if (chain !== undefined) await runSolanaDemo(demo, chain);
-  progress.print(summary(services, world, employerUrl, logsDirIn(dir)));
-  showFurtherWebhooks(world, progress);
+  progress.print(summary(services, world, events, employerUrl, logsDirIn(dir)));
+  showFurtherEvents(events, progress);
 }
 
 async function startChain({
@@ -171,20 +174,19 @@ async function startNodes(
   });
 }
 
-function showFurtherWebhooks({ receiver, tenant }: DemoWorld, { print }: Progress): void {
-  receiver.answerWith((webhook) => {
-    const { submissionId } = webhook.event.data;
-    const about = typeof submissionId === 'string' ? submissionId : '';
-    print(`  webhook ${webhook.event.type} ${about} ${verdict(webhook, tenant.webhookSecret)}`);
-    return { status: 204 };
-  });
+async function openEvents(
+  { gatewayUrl }: RunningServices,
+  { receiver, tenant }: DemoWorld,
+): Promise<DemoEvents> {
+  const { tenantId, hmacSecret, webhookSecret } = tenant;
+  if (receiver !== undefined) return pushedEvents(receiver, webhookSecret);
+  return polledEvents(createClient({ baseUrl: gatewayUrl, tenantId, secret: hmacSecret }));
 }
 
-function verdict(webhook: ReceivedWebhook, secret: string): string {
-  try {
-    verifyWebhook(webhook, secret);
-    return '(signature verified)';
-  } catch {
-    return '(SIGNATURE WRONG)';
-  }
+function showFurtherEvents(events: DemoEvents, { print }: Progress): void {
+  events.follow(({ type, data, verdict }) => {
+    const { submissionId } = data;
+    const about = typeof submissionId === 'string' ? submissionId : '';
+    print(`  event ${type} ${about} (${verdict})`);
+  });
 }

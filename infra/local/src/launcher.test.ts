@@ -143,6 +143,17 @@ it('starts again after it was killed, without a browser, is found by the admin C
   expect(await Promise.all(ports.map(isPortFree))).toStrictEqual([true, true]);
 });
 
+it('starts if webhooks to this machine are forbidden, and polls the events of its demo', async () => {
+  const launcher = start({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: '0' });
+  await untilUp(launcher);
+  const shown = launcher.output();
+  expect(shown).toMatch(/submission\.completed, delivery \w+/);
+  expect(shown).toContain('read with a signed request');
+  expect(shown).toMatch(/Events of the demo tenant +GET \/v1\/webhook-endpoints\/whe_\w+\/events/);
+  await end(launcher.child, 'SIGINT');
+  expect(launcher.child.exitCode).toBe(0);
+});
+
 it('names a port that is taken, and says what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@svc/client';
 import type { Demo } from './demo.ts';
 import type { SolanaChain } from './solana-chain.ts';
-import { verifyWebhook } from './webhook-receiver.ts';
 
 const credits = 500;
 /**
@@ -10,17 +9,21 @@ const credits = 500;
  */
 const finalityMs = 1_500;
 const awaitSeconds = 30;
-const webhookBoundMs = 20_000;
 
 /**
  * Buys credits as a tenant would, with a purchase intent that a wallet on the local chain pays
- * (CONTRACT 8). Throws if the credits or the webhook do not arrive.
+ * (CONTRACT 8). Throws if the credits or the event do not arrive.
  */
 export async function runSolanaDemo(
-  { gatewayUrl, world, progress }: Pick<Demo, 'gatewayUrl' | 'world' | 'progress'>,
+  {
+    gatewayUrl,
+    world,
+    events,
+    progress,
+  }: Pick<Demo, 'gatewayUrl' | 'world' | 'events' | 'progress'>,
   chain: SolanaChain,
 ): Promise<void> {
-  const { tenantId, hmacSecret, webhookSecret } = world.tenant;
+  const { tenantId, hmacSecret } = world.tenant;
   const client = createClient({ baseUrl: gatewayUrl, tenantId, secret: hmacSecret });
   const before = await client.balance();
   const title = `POST /v1/credits/purchase-intents: ${credits} credits for USDC`;
@@ -55,12 +58,8 @@ export async function runSolanaDemo(
     const after = await client.balance();
     say(`balance: ${before.balance} credits before, ${after.balance} after`);
   });
-  await progress.step('Webhook', async (say) => {
-    const webhook = await world.receiver.waitFor(
-      ({ event }) => event.data['reference'] === reference,
-      { timeoutMs: webhookBoundMs },
-    );
-    verifyWebhook(webhook, webhookSecret);
-    say(`${webhook.event.type}, signature verified with the standardwebhooks library`);
+  await progress.step(events.title, async (say) => {
+    const event = await events.waitFor(({ data }) => data['reference'] === reference);
+    say(`${event.type}, ${event.verdict}`);
   });
 }

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import type { DemoEvents } from './demo-events.ts';
 import type { DemoWorld } from './demo-tenant.ts';
 import type { RunningServices } from './services.ts';
 
 export function summary(
   services: RunningServices,
-  { tenant, receiver }: DemoWorld,
+  { tenant }: DemoWorld,
+  events: DemoEvents,
   employerUrl: string | undefined,
   logsDir: string,
 ): string {
   const rows = [
     ['API', services.gatewayUrl],
     ['Node link', services.nodeLinkUrl],
-    ['Webhooks of the demo tenant', receiver.url],
+    ['Events of the demo tenant', events.place],
     ...(employerUrl === undefined ? [] : [['Demo employer', employerUrl]]),
     ['Tenant id', tenant.tenantId],
     ['HMAC secret', tenant.hmacSecret],

@@ -1,7 +1,7 @@
 import { leaseMs, linkSilentMs, stoppedDeadlineMs } from '@svc/domain';
 import { cancelAsOperator } from '@svc/store';
 import { testAuthor, waitUntil, type ScriptedNode } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { useDispatching, frameTypesOf } from './dispatcher.fixture.ts';
 import { payloadText } from './post.fixture.ts';
 
@@ -82,6 +82,10 @@ async function publishes(): Promise<number> {
   return Number(/cmdstat_publish:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
+function offersOf({ frames }: ScriptedNode): string[] {
+  return frames.flatMap((frame) => (frame.type === 'offer' ? [frame.offerId] : []));
+}
+
 describe('two dispatchers with many submissions at once', () => {
   const size = { jobs: 8, idsPerJob: 12 };
 
@@ -91,12 +95,21 @@ describe('two dispatchers with many submissions at once', () => {
   ])(
     'and nodes on %s of them publish at most once per two submissions, replies included',
     async (_which, dispatchers) => {
-      for (const dispatcher of dispatchers) {
-        const node = await service.connect({ dispatcher, slots: 100 });
-        node.autoPilot({ outcome: () => undefined });
-      }
+      // The clock stands still. Otherwise an answer on a busy machine comes after
+      // `secondOfferAfterMs`, and a second node is asked, which needs more messages.
+      service.clock.stop();
+      onTestFinished(() => service.clock.start());
+      const nodes = await Promise.all(
+        dispatchers.map((dispatcher) => service.connect({ dispatcher, slots: 100 })),
+      );
+      for (const node of nodes)
+        node.autoPilot({ answer: () => 'silent', outcome: () => undefined });
       const before = await publishes();
-      const replies = await service.postJobs(size);
+      const replied = service.postJobs(size);
+      await waitUntil(() => nodes.flatMap(offersOf).length === size.jobs * size.idsPerJob);
+      for (const node of nodes)
+        for (const offerId of offersOf(node)) node.send({ type: 'accept', offerId });
+      const replies = await replied;
       expect(new Set(replies)).toEqual(new Set(['dispatched']));
       expect((await publishes()) - before).toBeLessThanOrEqual(replies.length / 2);
     },

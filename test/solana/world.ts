@@ -9,6 +9,7 @@ import {
   type PurchaseIntent,
   readPurchaseIntent,
 } from '@svc/store';
+import { stopDatabaseClock } from '@svc/testkit';
 import { createWatcher, type Watcher } from '../../services/settlement/src/solana/watcher.ts';
 import { LocalChain } from './chain/local-chain.ts';
 import {
@@ -134,6 +135,11 @@ export class SolanaWorld {
   /** Moves the clock of the database. */
   advance(ms: number): Promise<void> {
     return this.#fixture.advance(ms);
+  }
+
+  /** Stops the clock of the database until the next `advance`. */
+  stopClock(): Promise<void> {
+    return stopDatabaseClock(this.database.databaseUrl, new Date());
   }
 
   tenant(credits: number, webhookUrl?: string): Promise<string> {

@@ -138,3 +138,22 @@ test('another node for the same submission does not count as a new ask', async (
   expect((await ask(undefined, ['n1'])).kind).toBe('no_headroom');
   expect(await redis.get(key)).toBe(before);
 });
+
+test('an ask counts once, even if the chosen node turns out to be lost', async () => {
+  for (let count = 0; count <= slots; count += 1) await ask('flood');
+  await fleet.join({
+    nodeId: 'n2',
+    dispatcherId: 'dead',
+    linkId: 'link',
+    epoch: 0,
+    linkEpoch: 0,
+    jobTypes: ['ats.application'],
+    slots: 3,
+    draining: false,
+    submissionIds: [],
+  });
+  expect((await ask('slow')).kind).toBe('no_headroom');
+  const [key = contentionKey] = await contentions();
+  const kept: Contention = JSON.parse((await redis.get(key)) ?? '{}');
+  expect(kept.tenants).toMatchObject({ slow: { asks: 1 } });
+});

@@ -103,6 +103,7 @@ describe('reserving', () => {
     for (let index = 0; index < nodes; index += 1) {
       await fleet.join(node(`n${index}`, { slots: 4 }));
     }
+    await redis.config('RESETSTAT');
     const before = await callsOf('hget');
     await fleet.reserve(wanted('s1'));
     expect((await callsOf('hget')) - before).toBe(1);
@@ -110,6 +111,8 @@ describe('reserving', () => {
       Array.from({ length: 20 }, (_, index) => fleet.reserve(wanted(`more-${index}`))),
     );
     expect((await callsOf('hget')) - before).toBeLessThanOrEqual(21);
+    // One page of nodes for each call of the script, not for each reservation.
+    expect(await callsOf('zrevrangebyscore')).toBeLessThan(10);
   });
 
   test('takes no excluded node and no node of another job type', async () => {
@@ -166,6 +169,9 @@ describe('reserving', () => {
     expect((await fleet.reserve(wanted('s2'))).kind).toBe('no_headroom');
     nowMs += 1;
     expect((await fleet.reserve(wanted('s2'))).kind).toBe('reserved');
+    nowMs += 3_000;
+    await fleet.refresh('d1');
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
   });
 
   test('a confirmed reservation stays until it is released', async () => {
@@ -181,6 +187,7 @@ describe('reserving', () => {
     await fleet.release('n1', 's1');
     await fleet.release('n1', 's1');
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
+    expect(await redis.exists('{test}:fleet:silent')).toBe(0);
   });
 });
 
@@ -270,6 +277,14 @@ describe('links', () => {
     expect(await fleet.join({ ...older, epoch: again.epoch })).toEqual({ kind: 'superseded' });
   });
 
+  test('a node that moved to another dispatcher is no longer an own node of the former one', async () => {
+    await fleet.refresh('d2');
+    await fleet.join(node('n1', { linkId: 'old' }));
+    await fleet.join(node('n1', { linkId: 'new', dispatcherId: 'd2' }));
+    await fleet.join(node('n2', { dispatcherId: 'd2' }));
+    expect(await fleet.reserve(wanted('s1'))).toMatchObject({ nodeId: 'n2' });
+  });
+
   test('an older link that enters again is superseded', async () => {
     const older = await fleet.join(node('n1', { linkId: 'old' }));
     const newer = await fleet.join(node('n1', { linkId: 'new' }));
@@ -281,17 +296,18 @@ describe('links', () => {
   });
 
   test('entering a link again corrects its slots: those taken too long, and those missing', async () => {
-    const joined = await fleet.join(node('n1', { slots: 3, submissionIds: ['a', 'b'] }));
+    const joined = await fleet.join(node('n1', { slots: 5, submissionIds: ['a', 'b', 'c'] }));
     if (joined.kind !== 'joined') throw new Error('not joined');
     await fleet.reserve(wanted('reserved'));
-    await fleet.join(node('n1', { slots: 3, epoch: joined.epoch, submissionIds: ['b'] }));
-    expect(await fleet.capacity('ats.application')).toEqual({ slots: 3, free: 1 });
+    await fleet.join(node('n1', { slots: 5, epoch: joined.epoch, submissionIds: ['c', 'd'] }));
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 5, free: 2 });
   });
 
   test('the reservations of a link that has left take no slot of the next one', async () => {
     await fleet.join(node('n1'));
     await fleet.reserve(wanted('s1'));
     await fleet.leave('n1', 'n1-link');
+    expect(await redis.exists('{test}:fleet:moving')).toBe(0);
     await fleet.join(node('n1', { linkId: 'next' }));
     expect(await fleet.reserve(wanted('s2'))).toMatchObject({ nodeId: 'n1', linkId: 'next' });
   });
@@ -324,6 +340,18 @@ describe('dispatchers', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 0 });
   });
 
+  test('a heartbeat drops the nodes of dispatchers that were silent for too long', async () => {
+    await fleet.refresh('d2');
+    await fleet.join(node('n1', { slots: 5, dispatcherId: 'd2' }));
+    nowMs += dispatcherSilentMs;
+    await fleet.refresh('d1');
+    expect(await fleet.capacity()).toEqual({ slots: 5, free: 5 });
+    nowMs += 1;
+    await fleet.refresh('d1');
+    expect(await fleet.capacity()).toEqual({ slots: 0, free: 0 });
+    expect(await redis.zrange('{test}:fleet:dispatchers', '0', '-1')).toEqual(['d1']);
+  });
+
   test('the nodes of a suspected dispatcher are not taken, and its next refresh returns unknown', async () => {
     await fleet.refresh('d2');
     await fleet.join(node('n1', { slots: 5, dispatcherId: 'd2' }));
@@ -336,6 +364,8 @@ describe('dispatchers', () => {
   });
 
   test('a dispatcher that was silent for too long must enter its nodes again', async () => {
+    expect(await fleet.refresh('d1')).toBe('known');
+    nowMs += dispatcherSilentMs;
     expect(await fleet.refresh('d1')).toBe('known');
     nowMs += dispatcherSilentMs + 1;
     expect(await fleet.refresh('d1')).toBe('unknown');
@@ -369,6 +399,11 @@ describe('dispatchers', () => {
     expect(await fleet.hasOthers('unheard of')).toBe(true);
     await fleet.refresh('d2');
     expect(await fleet.hasOthers('d1')).toBe(true);
+    await redis.zrem('{test}:fleet:dispatchers', 'd2');
+    await fleet.refresh('d1');
+    nowMs += dispatcherSilentMs;
+    expect(await fleet.hasOthers('d1')).toBe(false);
+    await fleet.refresh('d2');
     nowMs += dispatcherSilentMs + 1;
     await fleet.refresh('d1');
     expect(await fleet.hasOthers('d1')).toBe(false);
@@ -471,6 +506,14 @@ describe('concurrent steps', () => {
     expect(Math.max(...free.values())).toBeLessThan(2);
   });
 
+  test('never take a slot that the same call took, though other nodes are free', async () => {
+    await fleet.join(node('n1'));
+    await fleet.join(node('n2', { slots: 5 }));
+    const ask = (name: string) => fleet.reserve(wanted(name, { excludeNodeIds: ['n2'] }));
+    const answers = await Promise.all([ask('s1'), ask('s2')]);
+    expect(answers.map(({ kind }) => kind)).toEqual(['reserved', 'none_left']);
+  });
+
   test('keep their order for one slot', async () => {
     await fleet.join(node('n1'));
     await fleet.reserve(wanted('s1'));
@@ -483,9 +526,13 @@ describe('concurrent steps', () => {
   test('fail together if the call fails, and later steps use a new call', async () => {
     await fleet.join(node('n1'));
     await redis.set('{test}:fleet:tokens:n1', 'a value of the wrong type');
-    const asked = [fleet.release('n1', 's1'), fleet.reserve(wanted('s2'))];
+    const asked = [
+      fleet.release('n1', 's1'),
+      fleet.confirm('n1', 's1'),
+      fleet.reserve(wanted('s2')),
+    ];
     const kinds = (await Promise.allSettled(asked)).map(({ status }) => status);
-    expect(kinds).toEqual(['rejected', 'rejected']);
+    expect(kinds).toEqual(['rejected', 'rejected', 'rejected']);
     await redis.del('{test}:fleet:tokens:n1');
     expect((await fleet.reserve(wanted('s3'))).kind).toBe('reserved');
   });

@@ -1,12 +1,18 @@
+import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { startTestServers } from '@svc/testkit';
+import { createMemoryDirectory, startTestServers } from '@svc/testkit';
+import { changedSince } from './changed.ts';
 import { equivalents } from './equivalents.ts';
 import { mutantsOf } from './generate.ts';
+import type { Mutant } from './mutant.ts';
 import { describeMutant, meetsGoal, reportOf, scoreOf } from './report.ts';
 import { rooms } from './rooms.ts';
 import { judgeAll, type Task } from './run/run.ts';
 import { checkout } from './run/test-files.ts';
 import { sample, shares } from './sample.ts';
+
+/** The number of mutants of a run that names neither `--n` nor its files or mutants. */
+const sampleSize = 200;
 
 /**
  * `pnpm mutate`: runs the tests against mutants of the product. Exits with 1 if a room misses its
@@ -15,16 +21,18 @@ import { sample, shares } from './sample.ts';
 const { values } = parseArgs({
   options: {
     room: { type: 'string', multiple: true },
+    path: { type: 'string', multiple: true, default: [] },
+    changed: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    n: { type: 'string', default: '200' },
+    n: { type: 'string' },
     id: { type: 'string', multiple: true },
     near: { type: 'boolean', default: false },
     test: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean', default: false },
     workers: { type: 'string', default: '2' },
+    passes: { type: 'string' },
   },
 });
-
 const unknown = values.room?.find((name) => !rooms.some((room) => room.name === name));
 if (unknown !== undefined) {
   const names = rooms.map(({ name }) => name).join(', ');
@@ -32,20 +40,27 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 
+const changed = values.changed === undefined ? undefined : changedSince(checkout, values.changed);
+if (changed === 'unknown_revision') {
+  process.stderr.write(`git does not know the revision ${values.changed}.\n`);
+  process.exit(2);
+}
+const isChosen = ({ file, id }: Mutant) =>
+  (values.path.length === 0 || values.path.some((start) => file.startsWith(start))) &&
+  (changed?.has(file) ?? true) &&
+  (values.id?.includes(id) ?? true);
 const wanted = rooms.filter(({ name }) => values.room?.includes(name) ?? true);
-const generated = wanted.map((room) => mutantsOf(checkout, room));
-const counts = shares(
-  generated.map(({ length }) => length),
-  Number(values.n),
+const generated = wanted.map((room) => mutantsOf(checkout, room).filter(isChosen));
+const counts = generated.map(({ length }) => length);
+const isWhole = values.path.length > 0 || changed !== undefined || values.id !== undefined;
+const sizes =
+  isWhole && values.n === undefined ? counts : shares(counts, Number(values.n ?? sampleSize));
+const tasks = wanted.flatMap((room, at): Task[] =>
+  sample(generated[at] ?? [], Number(values.seed), sizes[at] ?? 0).map((mutant) => ({
+    room,
+    mutant,
+  })),
 );
-const tasks = wanted.flatMap((room, at): Task[] => {
-  const all = generated[at] ?? [];
-  const chosen =
-    values.id === undefined
-      ? sample(all, Number(values.seed), counts[at] ?? 0)
-      : all.filter(({ id }) => values.id?.includes(id));
-  return chosen.map((mutant) => ({ room, mutant }));
-});
 const struckIds = new Set(equivalents.map(({ id }) => id));
 const isStruck = ({ mutant }: Task) => struckIds.has(mutant.id);
 
@@ -58,9 +73,15 @@ if (values.list) {
   process.exit(0);
 }
 
+const memory = createMemoryDirectory();
+if (memory !== undefined) process.env['TMPDIR'] = memory;
 const servers = await startTestServers();
-const stop = async () => {
+const close = async () => {
   await servers.close();
+  if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
+};
+const stop = async () => {
+  await close();
   process.exit(130);
 };
 process.once('SIGINT', () => void stop());
@@ -75,6 +96,7 @@ try {
     workersCount: Number(values.workers),
     nearOnly: values.near,
     testFiles: values.test,
+    passesMax: values.passes === undefined ? null : Number(values.passes),
     onBaseline: ({ testFile, passed, durationMs }) => {
       const end = passed ? 'passed' : 'FAILED (no mutant is tested with this file)';
       process.stderr.write(`baseline ${testFile} ${end} after ${seconds(durationMs)}\n`);
@@ -101,7 +123,7 @@ try {
   process.stdout.write(reportOf(scores, judged));
   process.exitCode = scores.every(meetsGoal) ? 0 : 1;
 } finally {
-  await servers.close();
+  await close();
 }
 
 function seconds(ms: number): string {

@@ -46,6 +46,7 @@ it(
       workersCount: 1,
       nearOnly: true,
       testFiles: [],
+      passesMax: null,
       onBaseline: () => {},
       onJudged: () => {},
     });

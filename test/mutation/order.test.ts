@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Mutant } from './mutant.ts';
 import { nearestFirst, reaches } from './order.ts';
 import type { Baseline } from './run/baseline.ts';
+import { noReach } from './run/reach.ts';
 
 function mutant(own: Partial<Mutant>): Mutant {
   const place = { file: 'packages/store/src/a.ts', line: 1, start: 0, end: 0, scope: '' };
@@ -9,7 +10,7 @@ function mutant(own: Partial<Mutant>): Mutant {
 }
 
 function baseline(testFile: string, own: Partial<Baseline['reach']>): Baseline {
-  const reach = { functions: [], statements: [], ...own };
+  const reach = { ...noReach, ...own };
   return { testFile, passed: true, durationMs: 1, reach };
 }
 
@@ -19,7 +20,7 @@ const textOf = (file: string) => (file.includes('short') ? '' : 'text');
 
 it('runs the test of the same name first, then the shortest', () => {
   const files = ['long', 'short', 'a'].map((name) => `packages/store/src/${name}.test.ts`);
-  expect(nearestFirst(mutant({}), files, textOf)).toStrictEqual([
+  expect(nearestFirst([mutant({})], files, textOf)).toStrictEqual([
     'packages/store/src/a.test.ts',
     'packages/store/src/short.test.ts',
     'packages/store/src/long.test.ts',
@@ -58,5 +59,5 @@ it.each([
   { scope: 'some_column.row' },
 ])('runs the tests that name what is changed before those that do not', (changed) => {
   const files = ['packages/store/src/x.test.ts', 'packages/store/src/y.test.ts'];
-  expect(nearestFirst(mutant(changed), files, named)).toStrictEqual(files.toReversed());
+  expect(nearestFirst([mutant(changed)], files, named)).toStrictEqual(files.toReversed());
 });

@@ -21,18 +21,21 @@ export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean 
   return reach.functions.includes(functionKey(mutant.file, mutant.reach));
 }
 
+/** The test files in the order in which they run for the mutants, which are all in one file. */
 export function nearestFirst(
-  mutant: Mutant,
+  mutants: readonly Mutant[],
   testFiles: readonly string[],
   textOf: (testFile: string) => string,
 ): string[] {
-  const words = namesIn(mutant);
+  const words = [...new Set(mutants.flatMap(namesIn))];
+  const file = mutants[0]?.file ?? '';
   return testFiles
     .map((testFile) => {
       const text = textOf(testFile);
       return {
         testFile,
-        isSameName: isNamedAlike(mutant.file, testFile),
+        isSameName: isNamedAlike(file, testFile),
+        isInFolder: path.dirname(testFile) === path.dirname(file),
         named: words.filter((word) => text.includes(word)).length,
         length: text.length,
       };
@@ -40,6 +43,7 @@ export function nearestFirst(
     .toSorted(
       (one, other) =>
         Number(other.isSameName) - Number(one.isSameName) ||
+        Number(other.isInFolder) - Number(one.isInFolder) ||
         other.named - one.named ||
         one.length - other.length,
     )

@@ -13,6 +13,7 @@ export { bundleOf, bundleProcesses } from './bundles.ts';
 export * from './database-clock.ts';
 export * from './database.ts';
 export * from './database-gate.ts';
+export { createMemoryDirectory } from './memory-directory.ts';
 export * from './open-handles.ts';
 export * from './redis.ts';
 export * from './self-signed.ts';

@@ -26,7 +26,7 @@ const inputs = [
   '{packages,services}/*/src/**/*[.-]fixture.ts',
   'prisma/migrations/*/migration.sql',
   'test/support/*.ts',
-  'test/mutation/run/{setup,reach,test-files}.ts',
+  'test/mutation/run/{plan-runner,reach,setup,test-files}.ts',
   'pnpm-lock.yaml',
 ];
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Mutant } from '../mutant.ts';
 import { applyMutant } from '../mutant.ts';
+import { mayBeTheMachine } from './plan.ts';
 import { checkout, type FileEnd } from './test-files.ts';
 import { type Worker, WorkerLost } from './workers.ts';
 
@@ -21,9 +22,6 @@ export interface TestPlan {
   readonly durationMs: number;
 }
 
-/** Matches texts of errors whose cause may be an overloaded machine instead of the mutant. */
-const mayBeTheMachine =
-  /timed? ?out|did not answer|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** The time limit of a test file: this many times its duration without a mutant, plus `spareMs`. */
 const slowFactorMax = 5;

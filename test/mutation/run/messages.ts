@@ -10,6 +10,13 @@ export type Order =
   /** In the next runs, `change` replaces the text of one file. Undefined: none is replaced. */
   | { readonly kind: 'mutate'; readonly change: OtherText | undefined }
   | { readonly kind: 'run'; readonly testFile: string }
+  /** Runs `testFile` once for all mutants in `text`, in the way of the `Plan` in `planFile`. */
+  | {
+      readonly kind: 'run_plan';
+      readonly testFile: string;
+      readonly change: OtherText;
+      readonly planFile: string;
+    }
   | { readonly kind: 'end' };
 
 export type Answer =

@@ -2,11 +2,17 @@ import { functionBodies } from '../generators/typescript.ts';
 
 /** The code that one test file reached in one run without a mutant. */
 export interface Reach {
-  /** The key (`functionKey`) of each function that a test entered. */
+  /** The key (`functionKey`) of each function that the file entered. */
   readonly functions: readonly string[];
+  /** Those that were entered while no test ran: at the import, and in hooks around several tests. */
+  readonly outside: readonly string[];
+  /** Maps the id of each test to the functions that were entered while it ran. */
+  readonly tests: Readonly<Record<string, readonly string[]>>;
   /** The statements that were sent to Postgres. `setup.ts` limits their length and their number. */
   readonly statements: readonly string[];
 }
+
+export const noReach: Reach = { functions: [], outside: [], tests: {}, statements: [] };
 
 export function functionKey(file: string, reach: number): string {
   return `${file}#${reach}`;

@@ -7,7 +7,9 @@ import { nearestFirst, reaches } from '../order.ts';
 import type { Room } from '../rooms.ts';
 import { type Baseline, openBaselineCache } from './baseline.ts';
 import { judge, type Verdict } from './judge.ts';
+import { noReach } from './reach.ts';
 import { checkout } from './test-files.ts';
+import { judgeTogether } from './together.ts';
 import { createWorker, type Worker, WorkerLost } from './workers.ts';
 
 export interface Task {
@@ -30,6 +32,11 @@ export interface RunOptions {
   readonly nearOnly: boolean;
   /** If not empty, these files are run in place of the room's tests. */
   readonly testFiles: readonly string[];
+  /**
+   * The most tests of a file in another folder that a mutant passes before the next file. Null: no
+   * limit.
+   */
+  readonly passesMax: number | null;
   readonly onBaseline: (baseline: Baseline) => void;
   readonly onJudged: (judged: Judged) => void;
 }
@@ -46,6 +53,8 @@ const slowMs = 120_000;
  */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
+/** Fewer mutants of one file are judged alone, because that needs no second run of a test. */
+const togetherMin = 3;
 
 type Baselines = Map<string, Promise<Baseline>>;
 
@@ -57,27 +66,91 @@ export async function judgeAll(tasks: readonly Task[], options: RunOptions): Pro
     baselines.set(testFile, known);
     return known;
   };
+  const judged: Judged[] = [];
+  const note = (task: Task, verdict: Verdict, beganAt: number) => {
+    const one = { ...task, verdict, durationMs: performance.now() - beganAt };
+    judged.push(one);
+    options.onJudged(one);
+  };
   try {
-    const given = options.testFiles;
-    const judged: Judged[] = [];
-    await eachOn(workers, tasks, async (worker, task) => {
-      const { room, mutant } = task;
-      const beganAt = performance.now();
+    await eachOn(workers, groupsOf(tasks), async (worker, group) => {
       const take = (testFile: string) => ensure(worker, testFile);
-      const near = filesOf(checkout, given.length > 0 ? given : room.near);
-      let verdict = await judgeBy(worker, mutant, { testFiles: near, msMax: nearMsMax, take });
-      if (verdict.kind === 'survived' && !options.nearOnly && given.length === 0) {
-        const far = filesOf(checkout, room.far);
-        verdict = await judgeBy(worker, mutant, { testFiles: far, msMax: farMsMax, take });
+      const rest = await judgeGroup(worker, group, { ...options, take, note });
+      for (const task of rest.alone) {
+        const beganAt = performance.now();
+        note(task, await judgeAlone(worker, task, { ...options, take }), beganAt);
       }
-      const one = { ...task, verdict, durationMs: performance.now() - beganAt };
-      judged.push(one);
-      options.onJudged(one);
+      for (const task of rest.far) {
+        const beganAt = performance.now();
+        note(task, await judgeFar(worker, task, take), beganAt);
+      }
     });
     return judged;
   } finally {
     await Promise.all(workers.map((worker) => worker.close()));
   }
+}
+
+/** The tasks of each file. */
+function groupsOf(tasks: readonly Task[]): Task[][] {
+  return [...Map.groupBy(tasks, ({ room, mutant }) => `${room.name} ${mutant.file}`).values()];
+}
+
+interface GroupOptions extends RunOptions {
+  readonly take: (testFile: string) => Promise<Baseline>;
+  readonly note: (task: Task, verdict: Verdict, beganAt: number) => void;
+}
+
+/**
+ * Judges the mutants of one file by the near tests. Returns those that must be judged alone, and
+ * those that need the far tests.
+ */
+async function judgeGroup(
+  worker: Worker,
+  group: readonly Task[],
+  { testFiles: given, take, note, nearOnly, passesMax }: GroupOptions,
+): Promise<{ readonly alone: readonly Task[]; readonly far: readonly Task[] }> {
+  const [first] = group;
+  if (first === undefined || group.length < togetherMin) return { alone: group, far: [] };
+  const tasks = new Map(group.map((task) => [task.mutant.id, task]));
+  const near = filesOf(checkout, given.length > 0 ? given : first.room.near);
+  const mutants = group.map(({ mutant }) => mutant);
+  let beganAt = performance.now();
+  const far: Task[] = [];
+  const alone = await judgeTogether(worker, {
+    mutants,
+    testFiles: nearestFirst(mutants, near, textOf),
+    take,
+    passesMax,
+    onJudged({ id }, verdict) {
+      const task = tasks.get(id);
+      if (task === undefined) return;
+      if (verdict.kind === 'survived' && !nearOnly && given.length === 0) far.push(task);
+      else note(task, verdict, beganAt);
+      beganAt = performance.now();
+    },
+  });
+  return { alone: alone.flatMap(({ id }) => tasks.get(id) ?? []), far };
+}
+
+async function judgeAlone(
+  worker: Worker,
+  { room, mutant }: Task,
+  { testFiles: given, take, nearOnly }: RunOptions & Pick<GroupOptions, 'take'>,
+): Promise<Verdict> {
+  const near = filesOf(checkout, given.length > 0 ? given : room.near);
+  const verdict = await judgeBy(worker, mutant, { testFiles: near, msMax: nearMsMax, take });
+  if (verdict.kind !== 'survived' || nearOnly || given.length > 0) return verdict;
+  return judgeFar(worker, { room, mutant }, take);
+}
+
+function judgeFar(
+  worker: Worker,
+  { room, mutant }: Task,
+  take: GroupOptions['take'],
+): Promise<Verdict> {
+  const testFiles = filesOf(checkout, room.far);
+  return judgeBy(worker, mutant, { testFiles, msMax: farMsMax, take });
 }
 
 async function eachOn<Item>(
@@ -121,8 +194,7 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
     return { testFile, passed: end.kind === 'passed', durationMs: end.durationMs, reach };
   } catch (error) {
     if (!(error instanceof WorkerLost)) throw error;
-    const reach = { functions: [], statements: [] };
-    return { testFile, passed: false, durationMs: baselineMsMax, reach };
+    return { testFile, passed: false, durationMs: baselineMsMax, reach: noReach };
   }
 }
 
@@ -147,7 +219,7 @@ async function judgeBy(
 ): Promise<Verdict> {
   let totalMs = 0;
   let testFilesCount = 0;
-  for (const testFile of nearestFirst(mutant, testFiles, textOf)) {
+  for (const testFile of nearestFirst([mutant], testFiles, textOf)) {
     const baseline = await take(testFile);
     const { passed, durationMs } = baseline;
     if (!passed || durationMs > slowMs || totalMs + durationMs > msMax) continue;

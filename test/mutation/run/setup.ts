@@ -12,6 +12,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The path of the file to which a `Reach` is written, or an empty string to record nothing. */
     mutationReachFile: string;
+    /** The path of the file with the `Plan` of the run, or an empty string. */
+    mutationPlanFile: string;
   }
 }
 
@@ -27,6 +29,7 @@ declare global {
 const statementCharactersMax = 20_000;
 const statementsMax = 5_000;
 
+const isPlanned = inject('mutationPlanFile') !== '';
 let hasFailed = false;
 
 beforeEach((context) => {
@@ -34,16 +37,17 @@ beforeEach((context) => {
 });
 
 afterEach(({ task }) => {
-  hasFailed ||= task.result?.state === 'fail';
+  hasFailed ||= !isPlanned && task.result?.state === 'fail';
 });
 
 const file = inject('mutationReachFile');
 if (file !== '') collectInto(file);
 
 function collectInto(reachFile: string): void {
-  const functions = new Set<string>();
+  const outside = new Set<string>();
   const statements = new Set<string>();
-  globalThis.svcMutationReach = functions;
+  globalThis.svcMutationReach = outside;
+  globalThis.svcMutationTests = undefined;
   const note = (sent: unknown) => {
     if (typeof sent !== 'string' || sent.length > statementCharactersMax) return;
     if (statements.size < statementsMax) statements.add(sent);
@@ -56,7 +60,15 @@ function collectInto(reachFile: string): void {
     return Reflect.apply(send, this, words);
   });
   afterAll(() => {
-    const reach: Reach = { functions: [...functions], statements: [...statements] };
+    const tests = [...(globalThis.svcMutationTests ?? [])];
+    const reach: Reach = {
+      functions: [
+        ...new Set([outside, ...tests.map(([, entered]) => entered)].flatMap((s) => [...s])),
+      ],
+      outside: [...outside],
+      tests: Object.fromEntries(tests.map(([id, entered]) => [id, [...entered]])),
+      statements: [...statements],
+    };
     writeFileSync(reachFile, JSON.stringify(reach));
   });
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestServers } from '@svc/testkit';
 import { createVitest, type TestModule, type TestProject, type Vitest } from 'vitest/node';
+import { isTimeout } from './plan.ts';
 import { withNotes } from './reach.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../../..');
@@ -36,6 +37,8 @@ interface RunOptions {
    * nothing.
    */
   readonly reachFile: string;
+  /** The path of the file with the `Plan` of `PlanRunner`, or an empty string. */
+  readonly planFile: string;
 }
 
 /**
@@ -52,15 +55,16 @@ const ownCode =
  */
 export async function openTestFiles(): Promise<TestFiles> {
   let current: OtherText | undefined;
+  let isPlanned = false;
   const plugin = {
     name: 'mutant',
     enforce: 'pre' as const,
     load(id: string) {
       const file = path.relative(checkout, id.replace(/\?.*$/, ''));
       if (!ownCode.test(file)) return undefined;
-      const text =
-        current?.file === file ? current.text : readFileSync(path.join(checkout, file), 'utf8');
-      return withNotes(file, text);
+      if (current?.file !== file)
+        return withNotes(file, readFileSync(path.join(checkout, file), 'utf8'));
+      return isPlanned ? current.text : withNotes(file, current.text);
     },
   };
   const vitest = await createVitest(
@@ -73,6 +77,7 @@ export async function openTestFiles(): Promise<TestFiles> {
         path.join(import.meta.dirname, 'setup.ts'),
         path.join(checkout, 'packages/testkit/src/file-setup.ts'),
       ],
+      runner: path.join(import.meta.dirname, 'plan-runner.ts'),
       pool: 'forks',
       // The disk cache does not notice that the plugin replaces the text of a file.
       fsModuleCache: false,
@@ -90,6 +95,7 @@ export async function openTestFiles(): Promise<TestFiles> {
       for (const changed of [current, change])
         if (changed !== undefined) vitest.invalidateFile(path.join(checkout, changed.file));
       current = change;
+      isPlanned = options.planFile !== '';
       return runOne(vitest, project, testFile, options);
     },
     close: () => vitest.close(),
@@ -100,7 +106,7 @@ async function runOne(
   vitest: Vitest,
   project: TestProject,
   testFile: string,
-  { servers, reachFile }: RunOptions,
+  { servers, reachFile, planFile }: RunOptions,
 ): Promise<FileEnd> {
   const specifications = await vitest.globTestSpecifications([path.join(checkout, testFile)]);
   if (specifications.length !== 1)
@@ -109,6 +115,7 @@ async function runOne(
     );
   project.provide('testServers', servers);
   project.provide('mutationReachFile', reachFile);
+  project.provide('mutationPlanFile', planFile);
   const beganAt = performance.now();
   vitest.state.clearErrors();
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
@@ -117,7 +124,7 @@ async function runOne(
   const failure =
     own === undefined ? 'Vitest did not run the file' : failureOf(own, unhandledErrors);
   if (failure === undefined) return { kind: 'passed', failure: '', durationMs };
-  const kind = /timed out in \d+ ?ms/i.test(failure) ? 'timeout' : 'failed';
+  const kind = isTimeout.test(failure) ? 'timeout' : 'failed';
   return { kind, failure, durationMs };
 }
 

@@ -1,11 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestServers } from '@svc/testkit';
 import { childEnvironment } from './child-environment.ts';
 import type { Answer, Order } from './messages.ts';
 import { makeMutatedTemplate } from './migration-template.ts';
-import type { Reach } from './reach.ts';
+import type { Plan } from './plan.ts';
+import { noReach } from './reach.ts';
 import { openTestFiles, type OtherText, serversVariable } from './test-files.ts';
 
 /** This process has one vitest instance, which runs the requested test files (`workers.ts`). */
@@ -55,9 +56,33 @@ async function mutate(text: OtherText | undefined): Promise<Answer> {
 
 async function takeBaseline(testFile: string): Promise<Answer> {
   const reachFile = path.join(dir, 'reach.json');
-  writeFileSync(reachFile, JSON.stringify({ functions: [], statements: [] } satisfies Reach));
-  const end = await testFiles.run(testFile, undefined, { servers, reachFile });
+  writeFileSync(reachFile, JSON.stringify(noReach));
+  const end = await testFiles.run(testFile, undefined, { servers, reachFile, planFile: '' });
   return { kind: 'baseline', end, reach: JSON.parse(readFileSync(reachFile, 'utf8')) };
+}
+
+/** A test that blocks the event loop, or a hook that hangs, adds no entry for this time. */
+const stallMs = 120_000;
+const lookMs = 5_000;
+
+/** Ends this process if the entries of the plan do not grow for `stallMs`. */
+async function runPlan(order: Extract<Order, { kind: 'run_plan' }>): Promise<Answer> {
+  const { testFile, planFile } = order;
+  const plan: Plan = JSON.parse(readFileSync(planFile, 'utf8'));
+  let size = -1;
+  let grewAt = performance.now();
+  const watch = setInterval(() => {
+    const now = statSync(plan.entriesFile).size;
+    if (now !== size) grewAt = performance.now();
+    size = now;
+    if (performance.now() - grewAt > stallMs) process.kill(-process.pid, 'SIGKILL');
+  }, lookMs);
+  try {
+    const options = { servers, reachFile: '', planFile };
+    return { kind: 'run', end: await testFiles.run(testFile, order.change, options) };
+  } finally {
+    clearInterval(watch);
+  }
 }
 
 async function answerTo(order: Order): Promise<Answer> {
@@ -67,9 +92,11 @@ async function answerTo(order: Order): Promise<Answer> {
     case 'mutate':
       return mutate(order.change);
     case 'run': {
-      const options = { servers: change.servers, reachFile: '' };
+      const options = { servers: change.servers, reachFile: '', planFile: '' };
       return { kind: 'run', end: await testFiles.run(order.testFile, change.text, options) };
     }
+    case 'run_plan':
+      return runPlan(order);
     case 'end':
       await change.undo();
       await testFiles.close();

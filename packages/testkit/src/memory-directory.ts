@@ -40,8 +40,11 @@ function runsPrograms(): boolean {
 function deleteAbandoned(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = namePattern.exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) {
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
       rmSync(path.join(memory, name), { recursive: true, force: true });
+    } catch {
+      // A mount of the killed run, or another run that deletes the same files. A later run deletes it.
     }
   }
 }

@@ -141,4 +141,121 @@ export const equivalents: readonly Equivalent[] = [
       'the other settings of a disabled node are applied to its link after the link was closed',
     reason: 'The link has ended, so they have no effect.',
   },
+  {
+    id: '58d8dbb4f910',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'each reservation of a call frees what has expired, not only the first one',
+    reason: 'All steps of a call have the same time, so the later ones find nothing more to free.',
+  },
+  {
+    id: '5a06a965226a',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a link is superseded by one with an equal `linkEpoch`',
+    reason: 'The condition around it lets only different epochs through.',
+  },
+  {
+    id: '713e310daafe',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an answer `reserved` is read without a check of its link',
+    reason: 'The script always names node, dispatcher and link in the answer `reserved`.',
+  },
+  {
+    id: 'd326e9f07db6',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an answer `reserved` is read without a check of its node',
+    reason: 'The script always names node, dispatcher and link in the answer `reserved`.',
+  },
+  {
+    id: '6a502d74a67d',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an answer `reserved` is read without a check of its dispatcher',
+    reason: 'The script always names node, dispatcher and link in the answer `reserved`.',
+  },
+  {
+    id: '7243bc8c6d02',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an answer with a dispatcher is read as a reservation, even if it is not `reserved`',
+    reason: 'The script names a dispatcher only in the answer `reserved`.',
+  },
+  {
+    id: '04433ae0bbc9',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'the headroom of a tier is computed for 101 slots instead of 100',
+    reason: 'The headroom of each tier in slots is the same for 100 and for 101.',
+  },
+  {
+    id: '8f74b6824999',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an epoch of 0 counts as superseded',
+    reason: 'An epoch is a time in milliseconds, so it is never 0.',
+  },
+  {
+    id: '6d2b6c2611d4',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an epoch of 0 counts as superseded',
+    reason: 'An epoch is a time in milliseconds, so it is never 0.',
+  },
+  {
+    id: 'aaab123ef9be',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a node of a dead dispatcher is not removed from `links:…` after the check',
+    reason:
+      '`drop` has removed it. A script that changes the dispatcher of a node also moves the node.',
+  },
+  {
+    id: '18c7f69c9688',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'changed nodes are not counted before a lost node is dropped',
+    reason:
+      '`viewOf` counts them before the next read. A dropped node leaves no sum in either order.',
+  },
+  {
+    id: '7a3967874690',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a link is superseded by one with an equal `epoch`',
+    reason:
+      'Two links have one epoch only if the registry was lost in the same millisecond. Then nothing says which is newer.',
+  },
+  {
+    id: '4fd0c4a2670f',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a page of nodes has one node more',
+    reason: 'The script reads a longer page anyway if a node outside may be better.',
+  },
+  {
+    id: '4d2bf87c91d1',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'the last heartbeat of a suspected dispatcher is 1 ms after 1970 instead of 0 ms',
+    reason: 'Both are dead by decades.',
+  },
+  {
+    id: '02e9584ecb8e',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a new link has an epoch that is higher by 2 instead of 1',
+    reason: 'The epoch only has to be higher.',
+  },
+  {
+    id: 'c274d11fd057',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'the number of other dispatchers is read without a check that it is a number',
+    reason: 'The script always returns a number.',
+  },
+  {
+    id: '8a099a316de9',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a release or confirmation does not discard the views of the call',
+    reason: '`takeSteps` puts these steps before all reservations, so there is no view yet.',
+  },
+  {
+    id: '59a6cd71976f',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an answer with a link is read as a reservation, even if it is not `reserved`',
+    reason: 'The script names a link only in the answer `reserved`.',
+  },
+  {
+    id: '41f1ade22d27',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'among equals, a node with the same id as the best one replaces it',
+    reason: 'A list has each node once.',
+  },
 ];

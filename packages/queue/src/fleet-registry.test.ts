@@ -239,7 +239,9 @@ test('the links of nodes can be listed with their free slots', async () => {
   await fleet.join(node('n1', { slots: 3 }));
   await fleet.join(node('n2', { jobTypes: [], draining: true }));
   await fleet.reserve(wanted('s1'));
-  const links = await readFleetLinks(redis, 'test', ['n1', 'n2', 'n3']);
+  await fleet.join(node('n4', { submissionIds: ['a'] }));
+  const links = await readFleetLinks(redis, 'test', ['n1', 'n2', 'n3', 'n4']);
+  expect(links.get('n4')).toMatchObject({ slots: 1, free: 0 });
   const n1 = { dispatcherId: 'd1', jobTypes: ['ats.application'], slots: 3, free: 2 };
   expect(links.get('n1')).toEqual({ ...n1, draining: false });
   expect(links.get('n2')).toMatchObject({ jobTypes: [], draining: true });
@@ -361,6 +363,8 @@ describe('dispatchers', () => {
     expect(await fleet.reserve(wanted('s1'))).toMatchObject({ nodeId: 'n2' });
     expect(await fleet.refresh('d2')).toBe('unknown');
     expect(await fleet.refresh('unheard of')).toBe('unknown');
+    await redis.set('{test}:fleet:dispatchers', 'a value of the wrong type');
+    await expect(fleet.suspect('d2')).rejects.toThrow('WRONGTYPE');
   });
 
   test('a dispatcher that was silent for too long must enter its nodes again', async () => {

@@ -1,4 +1,4 @@
-import { createRpc, listSignatures, signaturesPerPageMax } from '@svc/solana';
+import { createRpc, listSignatures, readSlot, signaturesPerPageMax } from '@svc/solana';
 import { expect, test } from 'vitest';
 
 function rpcThatAnswers(answer: object) {
@@ -21,6 +21,8 @@ test.each([
   ['no id', { result: 5 }, 'failed'],
   ['an error without an id', { id: null, error: { code: -32_600, message: 'm' } }, 'refused'],
   ['an error of a node that is behind', { id: '1', error: { code: -32_005 } }, 'busy'],
+  ['an error about one block', { id: '1', error: { code: -32_004 } }, 'refused'],
+  ['an error about the status of one block', { id: '1', error: { code: -32_014 } }, 'refused'],
 ])('an answer with %s is understood', async (_, answer, kind) => {
   expect(await rpcThatAnswers(answer).call('m', [])).toMatchObject({ kind });
 });
@@ -37,3 +39,14 @@ test.each([
     kind === 'listed' && length,
   ]);
 });
+
+test.each([null, 'x', '5', -1, 1.5, 2 ** 53, [5], undefined])(
+  'a slot of %j is not believed',
+  async (slot) => {
+    const entry = { signature: '5'.repeat(88), slot, err: null };
+    const inList = rpcThatAnswers({ id: '1', result: [entry] });
+    const newest = rpcThatAnswers({ id: '1', result: slot ?? null });
+    expect(await listSignatures(inList, 'a', { limit: 2 })).toMatchObject({ kind: 'failed' });
+    expect(await readSlot(newest)).toMatchObject({ kind: 'failed' });
+  },
+);

@@ -34,6 +34,19 @@ test('a payment of the last seconds of the grace that is finalized after them is
   expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
 });
 
+test('a payment of the grace without a block time is confirmed', async () => {
+  const intent = await world.intent(tenantId, { minutes: { intent: 10, grace: 10 } });
+  await world.tick(2);
+  await world.advance(10.5 * minuteMs);
+  await world.tick(2);
+  expect((await world.read(intent.reference)).status).toBe('expired');
+  world.rpcServer.faults.rewrite = (method, result) =>
+    method === 'getTransaction' ? { ...Object(result), blockTime: null } : result;
+  const signature = await world.pay(5n * usdc, [intent.reference]);
+  await world.tick(2);
+  expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
+});
+
 test('a payment that completed an intent together with others gets no second grant, although the clock went back', async () => {
   const intent = await world.intent(tenantId);
   await world.tick(2);

@@ -2,6 +2,8 @@ import { isRecord } from './solana-json.ts';
 
 /** A transaction has at most 256 accounts, because its instructions name an account by one byte. */
 const accountKeysMax = 256;
+/** The latest time that a `Date` can hold. Postgres can store it too. */
+const blockTimeSecondsMax = 8_640_000_000_000;
 const u64Max = 2n ** 64n - 1n;
 const amountPattern = /^(?:0|[1-9][0-9]{0,19})$/;
 
@@ -66,7 +68,10 @@ function parse(answer: unknown, signature: string): SolanaTransaction {
     'the version of the transaction is unknown',
   );
   must(isSlot(slot), 'the answer has no valid slot');
-  must(blockTime === null || isSlot(blockTime), 'the block time is not valid');
+  must(
+    blockTime === null || (isSlot(blockTime) && blockTime <= blockTimeSecondsMax),
+    'the block time is not valid',
+  );
   must(isRecord(meta), 'the member `meta` of the answer is not an object');
   must(isRecord(transaction), 'the member `transaction` of the answer is not an object');
   const { signatures, message } = transaction;
@@ -83,7 +88,8 @@ function parse(answer: unknown, signature: string): SolanaTransaction {
   return { slot, blockTimeSeconds: blockTime, succeeded, accountKeys, rises };
 }
 
-function isSlot(value: unknown): value is number {
+/** True for a whole number that is not negative and that is exact in JSON. */
+export function isSlot(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 

@@ -1,5 +1,5 @@
 import { MAX_SUPPORTED_TRANSACTION_VERSION } from '@solana/kit';
-import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/domain';
+import { isRecord, isSlot, readSolanaTransaction, type TransactionReading } from '@svc/domain';
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
@@ -50,7 +50,7 @@ export async function listSignatures(
     if (!isRecord(one)) return malformedEntry;
     const { signature, slot, err = null, confirmationStatus = null } = one;
     if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
-    if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
+    if (!isSlot(slot)) return malformedEntry;
     oldest = signature;
     // A server that ignores the requested commitment also lists transactions that the chain may
     // still drop. Those are left out.
@@ -94,6 +94,18 @@ export async function readGenesisHash(rpc: Rpc): Promise<GenesisReading> {
   return typeof outcome.result === 'string'
     ? { kind: 'read', hash: outcome.result }
     : { kind: 'failed', reason: 'the genesis hash is not a string' };
+}
+
+export type SlotReading = { readonly kind: 'read'; readonly slot: number } | Unanswered;
+
+/** Reads the newest finalized slot of the chain. */
+export async function readSlot(rpc: Rpc): Promise<SlotReading> {
+  const outcome = await rpc.call('getSlot', [{ commitment: finalized }]);
+  if (outcome.kind !== 'answered') return outcome;
+  const slot = outcome.result;
+  return isSlot(slot)
+    ? { kind: 'read', slot }
+    : { kind: 'failed', reason: 'the answer of `getSlot` is not a slot' };
 }
 
 export type AccountReading =

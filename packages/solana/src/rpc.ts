@@ -30,10 +30,10 @@ const retryAfterMsMax = 60_000;
 const reasonLengthMax = 200;
 
 /**
- * JSON-RPC error codes of a server that is unhealthy, is behind the chain, or does not have the
- * requested slot yet.
+ * JSON-RPC error codes of a server that is unhealthy or behind the chain. Those of a missing block
+ * (-32004, -32014) concern one transaction only.
  */
-const laggingCodes = new Set([-32_004, -32_005, -32_014, -32_016]);
+const laggingCodes = new Set([-32_005, -32_016]);
 
 /**
  * Makes a JSON-RPC client for an untrusted server. The client limits the time, the size and the

@@ -141,6 +141,7 @@ export {
   noteListed,
   noteUnread,
   openCursor,
+  rewindCursor,
   type UnreadSignature,
   type WatchedAccount,
 } from './purchase-intents/cursors.ts';
@@ -153,6 +154,7 @@ export {
 } from './purchase-intents/lease.ts';
 export * from './purchase-intents/operating.ts';
 export {
+  findRecorded,
   type FoundTransaction,
   type RecordOutcome,
   recordTransaction,

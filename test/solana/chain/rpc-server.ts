@@ -93,6 +93,8 @@ function answerOf(chain: LocalChain, faults: RpcFaults, { method, params }: RpcC
   switch (method) {
     case 'getGenesisHash':
       return { result: faults.genesisHash };
+    case 'getSlot':
+      return { result: context.slot };
     case 'getLatestBlockhash':
       return {
         result: {

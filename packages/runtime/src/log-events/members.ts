@@ -6,6 +6,7 @@ export const logMembers = {
   adminPort: 'the port of `/live`, `/ready` and `/metrics`',
   attempt: 'the number of the try of a queue job, from 1',
   attemptNumber: 'the number of the attempt in the current round of its delivery, from 1',
+  chainSlot: 'the newest slot of the chain, as the RPC server says',
   channel: 'the Redis channel that the line is about',
   charged: 'the charge in credits, as a decimal text; zero if nothing is charged',
   code: 'an error code of docs/CONTRACT.md, section 2 or 7',

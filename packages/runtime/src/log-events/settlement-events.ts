@@ -117,6 +117,11 @@ export const solanaEvents = {
     ['transaction', 'error'],
     'If the line repeats for one transaction, look up this transaction in a Solana explorer.',
   ),
+  'solana.slot_beyond_chain': warn(
+    'the RPC server listed a slot that the chain has not reached; the cursor does not follow it',
+    ['chainSlot'],
+    'If the line repeats, use another RPC server. Payments are credited meanwhile.',
+  ),
   'solana.intent_paid': info('a purchase intent was paid and its credits were granted', [
     'transaction',
     'reference',

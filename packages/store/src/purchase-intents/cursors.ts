@@ -120,6 +120,28 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
+ * Takes a cursor above `slotMax` back to `floor_slot`, or to 0. The account then counts as not
+ * listed. Returns false if nothing changed. Throws `LeaseLost`.
+ */
+export async function rewindCursor(
+  store: Store,
+  epoch: bigint,
+  { tokenAccount, slotMax }: { readonly tokenAccount: string; readonly slotMax: number },
+): Promise<boolean> {
+  return store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    const rewound = await query(
+      `UPDATE solana_cursors SET signature = NULL, listed_at = NULL,
+         slot = CASE WHEN floor_slot <= $2 THEN floor_slot ELSE 0 END,
+         floor_slot = CASE WHEN floor_slot <= $2 THEN floor_slot ELSE 0 END
+       WHERE token_account = $1 AND slot > $2 RETURNING 1`,
+      [tokenAccount, slotMax],
+    );
+    return rewound.length > 0;
+  });
+}
+
+/**
  * Call this after all signatures from the newest back to the cursor are listed and processed
  * (decision 32). Writes nothing if another watcher has taken over.
  */
@@ -149,6 +171,7 @@ export interface UnreadSignature {
   readonly attempts: number;
 }
 
+/** Each retry waits for an eighth of the age of the record, from 1 s up to this limit. */
 const retrySecondsMax = 300;
 
 /**
@@ -169,7 +192,8 @@ export async function noteUnread(
        VALUES ($1, $2, $3, $4, 1, $5, svc_now(), svc_now() + interval '1 second')
        ON CONFLICT (token_account, signature) DO UPDATE SET attempts = u.attempts + 1, error = $5,
          reference = coalesce(u.reference, $4),
-         next_attempt_at = svc_now() + least($6, power(2, least(u.attempts, 16))) * interval '1 second'`,
+         next_attempt_at = svc_now() + least($6, greatest(1, extract(epoch FROM svc_now() - u.first_seen_at) / 8))
+           * interval '1 second'`,
       [
         unread.tokenAccount,
         unread.signature,

@@ -76,6 +76,20 @@ export function recordTransaction(
   });
 }
 
+/** Those of the signatures whose payments to the token account are recorded. */
+export async function findRecorded(
+  { query }: Store,
+  tokenAccount: string,
+  signatures: readonly string[],
+): Promise<Set<string>> {
+  const rows = await query<{ signature: string }>(
+    `SELECT signature FROM solana_payments
+     WHERE token_account = $1 AND signature = ANY($2::text[])`,
+    [tokenAccount, signatures],
+  );
+  return new Set(rows.map(({ signature }) => signature));
+}
+
 interface LockedIntent extends NamedIntent {
   readonly row: IntentRow;
 }

@@ -9,7 +9,12 @@ import type { Store } from '@svc/store';
  */
 export type Solana = Pick<
   typeof import('@svc/solana'),
-  'checkGenesis' | 'checkRail' | 'listSignatures' | 'readTransaction' | 'signaturesPerPageMax'
+  | 'checkGenesis'
+  | 'checkRail'
+  | 'listSignatures'
+  | 'readSlot'
+  | 'readTransaction'
+  | 'signaturesPerPageMax'
 >;
 
 export interface WatcherDeps {

@@ -34,6 +34,11 @@ export const pagesMax = 1_000;
  */
 export const overlapSlots = 300;
 /**
+ * The cursor may be at most this many slots ahead of the chain's newest slot, because the servers
+ * behind one address differ. Less than `overlapSlots`, so that no payment is left out.
+ */
+export const slotsAheadMax = 150;
+/**
  * The most signatures of a list that wait in memory to be read. A longer list is cut to its oldest
  * signatures.
  */

@@ -12,7 +12,7 @@ export interface AccountList {
   readonly entries: readonly ListedSignature[];
   /**
    * True if the list reached the signature of the cursor. If the cursor has no signature: true if
-   * the last page that was read was empty or had only signatures of earlier pages.
+   * the last page had no new signature, or only slots below `floorOf(cursor)`.
    */
   readonly isComplete: boolean;
   /** True if newer signatures were left out, because there are more than `backlogMax`. */
@@ -63,12 +63,12 @@ export async function listAccount(
       isCut = true;
       entries = entries.slice(-backlogMax);
     }
-    if (cursor.signature === null) {
-      if (fresh.length === 0) return done(true);
-    } else {
-      if (known.has(cursor.signature)) return done(true);
-      // A page without new signatures also ends the list: `every` is true for an empty array.
-      if (fresh.every(({ slot }) => slot < floor)) return done(false);
+    if (cursor.signature !== null && known.has(cursor.signature)) return done(true);
+    // A page without new signatures also ends the list: `every` is true for an empty array.
+    if (fresh.every(({ slot }) => slot < floor)) {
+      // A server whose first page has only slots below `floor` is behind the chain.
+      const hasReached = fresh.length === 0 || entries.some(({ slot }) => slot >= floor);
+      return done(cursor.signature === null && hasReached);
     }
     before = list.at(-1)?.signature;
   }

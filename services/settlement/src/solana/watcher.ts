@@ -10,6 +10,7 @@ import {
   type WatchedAccount,
 } from '@svc/store';
 import { RpcUnavailable } from './calls.ts';
+import type { ChainSlot } from './chain-slot.ts';
 import type { Lease, WatcherDeps } from './deps.ts';
 import {
   backoffMsMax,
@@ -50,6 +51,7 @@ export interface Watcher {
 interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
+  readonly chain: ChainSlot;
   /**
    * The monotonic time of the last successful check of the rail's terms. Null before the first
    * success. A failed call to the RPC server or a refused term sets it to null again.
@@ -75,6 +77,7 @@ export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher
   const state: State = {
     epoch: null,
     accounts: new Map(),
+    chain: { newest: 0 },
     checkedMs: hasPassedAll ? clock.monotonicMs() : null,
     hasPassedAll,
     problem: null,
@@ -208,6 +211,8 @@ async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
     return false;
   }
   state.hasPassedAll = true;
+  // A server that lied about the chain's newest slot is asked again.
+  state.chain.newest = 0;
   state.checkedMs = clock.monotonicMs();
   state.problem = null;
   return true;
@@ -220,14 +225,15 @@ async function workOpen(
   watched: readonly WatchedAccount[],
 ): Promise<boolean> {
   const { store, clock } = deps;
+  const { chain } = state;
   let asked = false;
   for (const account of watched) {
-    if (account.cursor === null) await startCursor(deps, lease, account);
+    if (account.cursor === null) await startCursor(deps, lease, account, chain);
     const memory = memoryOf(state, account.tokenAccount);
     const isDue = memory.backlog.length > 0 || clock.monotonicMs() >= memory.nextPollMs;
     if (account.cursor === null || !account.isOpen || !isDue) continue;
     memory.nextPollMs = clock.monotonicMs() + pollMs;
-    await pollAccount(deps, lease, watched, account, memory);
+    await pollAccount(deps, lease, watched, account, { memory, chain, isIdle: false });
     asked = true;
   }
   for (const unread of await findUnreadDue(store, retriesPerTickMax)) {
@@ -254,7 +260,7 @@ async function workIdle(
 ): Promise<boolean> {
   const fresh = watched.find(({ cursor }) => cursor === null);
   if (fresh !== undefined) {
-    await startCursor(deps, lease, fresh);
+    await startCursor(deps, lease, fresh, state.chain);
     return true;
   }
   const [unread] = await findUnreadDue(deps.store, 1);
@@ -263,13 +269,13 @@ async function workIdle(
     return true;
   }
   const memories = watched.map((one) => ({ one, memory: memoryOf(state, one.tokenAccount) }));
-  const withBacklog = memories.find(({ memory }) => memory.backlog.length > 0);
+  const begun = memories.find(({ memory }) => memory.backlog.length > 0 || !memory.isCompared);
   const [next] = memories.toSorted((a, b) => a.memory.nextPollMs - b.memory.nextPollMs);
-  const chosen = withBacklog ?? next;
+  const chosen = begun ?? next;
   if (chosen === undefined) return false;
-  chosen.memory.nextPollMs = deps.clock.monotonicMs();
-  const most = withBacklog === undefined ? { pages: 1, reads: 0 } : { reads: 1 };
-  await pollAccount(deps, lease, watched, chosen.one, chosen.memory, most);
+  const { one, memory } = chosen;
+  memory.nextPollMs = deps.clock.monotonicMs();
+  await pollAccount(deps, lease, watched, one, { memory, chain: state.chain, isIdle: true });
   return true;
 }
 

@@ -11,9 +11,9 @@ run() {
 export NODE_ENV=production NODE_COMPILE_CACHE="$cache"
 for service in services/*; do
   run "$PWD/$service/src/main.ts"
-  # The configuration is missing, so a program that has loaded exits with 1 and names DATABASE_URL.
+  # The configuration is missing, so a program that has loaded exits with 2 and names DATABASE_URL.
   # Otherwise the program did not load.
-  [ "$code" = 1 ] && grep -q DATABASE_URL /tmp/output || { cat /tmp/output; exit 1; }
+  [ "$code" = 2 ] && grep -q DATABASE_URL /tmp/output || { cat /tmp/output; exit 1; }
 done
 for program in admin-cli node-agent; do
   run "$PWD/packages/$program/src/main.ts" --help

@@ -104,7 +104,7 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   };
   await step(`services of ${build.commit.slice(0, 7)}`, async () => {});
   const plan = await planMigrations(database.ownerUrl);
-  if (plan.kind === 'refused') throw new Error(plan.reason);
+  if (plan.kind !== 'planned') throw new Error(plan.reason);
   const applied = await database.query<{ name: string }>(
     'SELECT migration_name AS name FROM _prisma_migrations',
   );

@@ -1,5 +1,5 @@
-import { newId } from '@svc/runtime';
-import { createSealer, openKeyring } from '@svc/signing';
+import { ConfigError, newId } from '@svc/runtime';
+import { createSealer, openKeyring, SealError } from '@svc/signing';
 import { type Author, openReadyStore, type Store } from '@svc/store';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { identify } from './identity.ts';
@@ -19,7 +19,7 @@ export interface Context {
 export const poolConnectionsMax = 4;
 
 /**
- * Throws Refusal if the database cannot be used, or if `identify` refuses the caller. With
+ * Throws ConfigError for a wrong variable, and Refusal if the caller or the database is refused. With
  * `mayBeFirst`, no operator's key is needed while no operator is enabled.
  */
 export async function withContext<T>(
@@ -30,11 +30,12 @@ export async function withContext<T>(
   const opened = await openReadyStore({
     databaseUrl: configuration.DATABASE_URL,
     environment: configuration.SVC_ENVIRONMENT,
-    sealer: createSealer(openKeyring(configuration.SVC_MASTER_KEY)),
+    sealer: sealerOf(configuration),
     newId,
     poolMax: poolConnectionsMax,
     applicationName: 'svc-cli',
   });
+  if (opened.kind === 'misconfigured') throw new ConfigError(opened.reason);
   if (opened.kind === 'refused') throw new Refusal(opened.reason);
   const { store } = opened;
   try {
@@ -42,5 +43,13 @@ export async function withContext<T>(
     return await work({ configuration, store, by: { actor, requestId: `svc-${newId()}` } });
   } finally {
     await store.close();
+  }
+}
+
+function sealerOf({ SVC_MASTER_KEY: keys }: Configuration): ReturnType<typeof createSealer> {
+  try {
+    return createSealer(openKeyring(keys));
+  } catch (error) {
+    throw error instanceof SealError ? new ConfigError(error.message, { cause: error }) : error;
   }
 }

@@ -1,4 +1,5 @@
 import type * as queue from '@svc/queue';
+import { ConfigError } from '@svc/runtime';
 import type { Context } from './context.ts';
 import { Refusal } from './refusal.ts';
 
@@ -12,9 +13,15 @@ export interface RedisContext {
 
 const redisWaitMs = 2_000;
 
+interface Away {
+  readonly kind: 'away';
+  /** A sentence about REDIS_URL. Undefined if Redis cannot be reached for another reason. */
+  readonly fault: string | undefined;
+}
+
 /**
- * Runs `work` with Redis. Throws Refusal if REDIS_URL is not set, or if Redis cannot be reached or
- * belongs to the other environment (sandbox or production).
+ * Runs `work` with Redis. Throws ConfigError if REDIS_URL is wrong, and Refusal if it is not set or
+ * Redis is unreachable or of the other environment.
  */
 export async function withRedis<T>(
   context: Context,
@@ -22,6 +29,7 @@ export async function withRedis<T>(
 ): Promise<T> {
   const outcome = await tryRedis(context, work);
   if (outcome.kind === 'away') {
+    if (outcome.fault !== undefined) throw new ConfigError(outcome.fault);
     throw new Refusal(
       'There is no connection to Redis. Start Redis, or set REDIS_URL to its address.',
     );
@@ -36,17 +44,18 @@ export async function withRedis<T>(
 export async function tryRedis<T>(
   { configuration }: Context,
   work: (redis: RedisContext) => Promise<T>,
-): Promise<{ kind: 'done'; value: T } | { kind: 'away' }> {
+): Promise<{ kind: 'done'; value: T } | Away> {
   const { REDIS_URL: url, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: wanted } = configuration;
-  if (url === undefined) return { kind: 'away' };
+  if (url === undefined) return { kind: 'away', fault: undefined };
   const loaded = await import('@svc/queue');
   const { closeRedis, environmentOfRedis, foreignRedis, waitForRedis } = loaded;
   const redis = loaded.connectRedis(url, 'producer', undefined, {
     clusterKey: loaded.keyPrefix(prefix),
   });
+  const faultOf = loaded.watchForWrongUrl(redis);
   const producer = loaded.createProducer({ redis, prefix });
   try {
-    if (!(await waitForRedis(redis, redisWaitMs))) return { kind: 'away' };
+    if (!(await waitForRedis(redis, redisWaitMs))) return { kind: 'away', fault: faultOf() };
     const found = await environmentOfRedis(redis, url);
     if (found !== null && found !== wanted) throw new Refusal(foreignRedis(found, wanted));
     return { kind: 'done', value: await work({ redis, prefix, producer, queue: loaded }) };

@@ -259,7 +259,7 @@ test('missing settings, unreachable servers and the wrong environment are explai
   expect(nothing.code).toBe(1);
   expect(nothing.stderr).toContain('npm start');
   const key = await svcProcess(['status'], { SVC_MASTER_KEY: 'short' });
-  expect(key.code).toBe(1);
+  expect(key.code).toBe(2);
   expect(key.stderr).toContain('SVC_MASTER_KEY');
   const down = await svcProcess(['status'], {
     DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
@@ -268,7 +268,7 @@ test('missing settings, unreachable servers and the wrong environment are explai
   expect(down.stderr).toContain('Postgres at DATABASE_URL cannot be reached');
   await svcProcess(['status']);
   const other = await svcProcess(['status'], { SVC_ENVIRONMENT: 'production' });
-  expect(other.code).toBe(1);
+  expect(other.code).toBe(2);
   expect(other.stderr).toContain('belongs to sandbox');
 });
 

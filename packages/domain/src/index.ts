@@ -31,6 +31,7 @@ export * from './submission-state.ts';
 export * from './surge.ts';
 export * from './tenant-changes.ts';
 export * from './tenant-keys.ts';
+export * from './tls-faults.ts';
 export * from './token-bucket.ts';
 export * from './usage-caps.ts';
 export * from './usage.ts';

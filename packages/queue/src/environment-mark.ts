@@ -1,7 +1,13 @@
 import type { Redis } from 'ioredis';
 import { clusterOf } from './redis-address.ts';
 import { redisScript } from './redis-script.ts';
-import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redis.ts';
+import {
+  closeRedis,
+  connectRedis,
+  type QueueLogger,
+  waitForRedis,
+  watchForWrongUrl,
+} from './redis.ts';
 
 type Environment = 'sandbox' | 'production';
 
@@ -15,7 +21,10 @@ export interface RedisGuardOptions {
   readonly redisUrl: string;
   readonly environment: Environment;
   readonly logger: QueueLogger;
-  /** Throws an error that ends the process and shows `reason` to the operator. */
+  /**
+   * Throws an error that ends the process and shows `reason` to the operator. Called if `redisUrl`
+   * is wrong, or if Redis belongs to the other environment.
+   */
   readonly refuse: (reason: string) => never;
   /** The time between two checks of the mark; default 1 s. */
   readonly intervalMs?: number;
@@ -43,8 +52,10 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
     clusterKey: markKey,
   });
   const state: GuardState = { hasHadMark: false, isLost: false };
+  const faultOf = watchForWrongUrl(redis);
   try {
     if (await waitForRedis(redis, startWaitMsMax)) await check(redis, options, state);
+    else refuseIfWrong(faultOf(), options);
   } catch (error) {
     await closeRedis(redis);
     throw error;
@@ -63,6 +74,10 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
       await closeRedis(redis);
     },
   };
+}
+
+function refuseIfWrong(fault: string | undefined, { refuse }: RedisGuardOptions): void {
+  if (fault !== undefined) refuse(fault);
 }
 
 interface GuardState {

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { clusterConnector } from './cluster-connector.ts';
 import { addressOf, clusterOf } from './redis-address.ts';
+import { wrongRedisUrl } from './wrong-redis-url.ts';
 
 /** The logger methods that this package needs. A pino logger fits. */
 export interface QueueLogger {
@@ -60,7 +61,9 @@ export function connectRedis(
 ): Redis {
   const redis = open(url, optionsOf(role, connectionName), clusterKey);
   redis.on('error', (error: Error) => {
-    logger?.warn({ err: error, role }, 'redis connection error');
+    const fault = wrongRedisUrl(error);
+    const detail = fault === undefined ? { err: error } : { fault };
+    logger?.warn({ ...detail, role }, 'redis connection error');
   });
   if (role === 'subscriber')
     keepPinging(redis, clusterOf(url) === undefined ? undefined : clusterKey);
@@ -165,6 +168,18 @@ export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boo
     }, timeoutMs);
     redis.once('ready', onReady);
   });
+}
+
+/**
+ * Returns a function that tells what is wrong with the URL of `redis`: the first `wrongRedisUrl` of
+ * its errors.
+ */
+export function watchForWrongUrl(redis: Redis): () => string | undefined {
+  let fault: string | undefined;
+  redis.on('error', (error: Error) => {
+    fault ??= wrongRedisUrl(error);
+  });
+  return () => fault;
 }
 
 /** Closes a connection at once, even if Redis is unreachable. */

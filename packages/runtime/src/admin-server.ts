@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { listenOrRefuse } from './listen.ts';
 
 export interface AdminServer {
   readonly port: number;
@@ -63,13 +64,10 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       else response.destroy();
     });
   });
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error('the admin server has no port');
+  const { host, port } = options;
+  const variables = { host: 'ADMIN_HOST', port: 'ADMIN_PORT' };
   return {
-    port: address.port,
+    port: await listenOrRefuse(server, { host, port, variables }),
     async close() {
       const closed = once(server, 'close');
       server.close();

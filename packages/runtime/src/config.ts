@@ -9,6 +9,7 @@ import {
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
 import type { ConnectionLimits } from './connection-limit.ts';
+import { isReadableUrl } from './readable-url.ts';
 import { tracingConfig } from './tracing-config.ts';
 
 /**
@@ -168,17 +169,39 @@ function variableOf(error: ErrorObject): string {
   return error.instancePath.split('/')[1] ?? '';
 }
 
-function explain(schema: TObject, errors: readonly ErrorObject[], present: object): string {
-  const names = [...new Set(errors.map(variableOf))].filter((name) => name !== '').toSorted();
+/** The variables whose value is a URL that cannot be read. */
+function unreadableUrls(present: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(present).flatMap(([name, value]) =>
+    /_(URL|ENDPOINT)$/.test(name) && typeof value === 'string' && !isReadableUrl(value)
+      ? [name]
+      : [],
+  );
+}
+
+function explain(
+  schema: TObject,
+  present: ReadonlySet<string>,
+  {
+    wrong,
+    unreadable,
+  }: { readonly wrong: readonly string[]; readonly unreadable: readonly string[] },
+): string {
+  const names = [...new Set([...wrong, ...unreadable])].filter((name) => name !== '').toSorted();
   const lines = names.map((name) => {
     const found: unknown = schema.properties[name];
     const description =
       typeof found === 'object' && found !== null && 'description' in found
         ? String(found.description)
         : 'see .env.example';
-    return `  ${name} is ${name in present ? 'not valid' : 'not set'}: ${description}`;
+    if (!unreadable.includes(name))
+      return `${name} is ${present.has(name) ? 'not valid' : 'not set'}: ${description}`;
+    const fault =
+      'is no URL that can be read (in its user name and password, percent-encode all but letters, digits and -._~)';
+    return `${name} ${fault}: ${description}`;
   });
-  return ['The configuration has missing or invalid variables:', ...lines].join('\n');
+  return lines.length === 1
+    ? `The configuration is wrong: ${lines[0]}.`
+    : ['The configuration has missing or invalid variables:', ...lines].join('\n  ');
 }
 
 /**
@@ -214,7 +237,9 @@ export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv)
   );
   readFiles(names, present);
   const candidate: unknown = { ...present };
+  const unreadable = unreadableUrls(present);
   const validate = ajv.compile<Static<T>>(schema);
-  if (validate(candidate)) return candidate;
-  throw new ConfigError(explain(schema, validate.errors ?? [], present));
+  if (validate(candidate) && unreadable.length === 0) return candidate;
+  const wrong = (validate.errors ?? []).map(variableOf);
+  throw new ConfigError(explain(schema, new Set(Object.keys(present)), { wrong, unreadable }));
 }

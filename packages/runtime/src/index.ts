@@ -13,6 +13,8 @@ export * from './metrics/catalogue.ts';
 export { allServices, type MetricDefinition, type MetricService } from './metrics/definition.ts';
 export * from './metrics/registry.ts';
 export * from './admin-server.ts';
+export { listenOrRefuse } from './listen.ts';
+export { readTlsPair } from './tls-files.ts';
 export * from './failpoints.ts';
 export * from './run-periodically.ts';
 export * from './run-main.ts';

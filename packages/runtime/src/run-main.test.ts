@@ -68,9 +68,9 @@ test('a service logs ready with its ports, and drains on SIGTERM with exit code 
   expect(service.lines.map(({ msg }) => msg)).toEqual(['ready', 'stopping', 'closed', 'stopped']);
 });
 
-test('a service with an invalid configuration exits with 1 and names the variables', async () => {
+test('a service with an invalid configuration exits with 2 and names the variables', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'run', REDIS_URL: '' });
-  expect(await service.exited()).toBe(1);
+  expect(await service.exited()).toBe(2);
   expect(service.lines[0]?.msg).toContain('REDIS_URL is not set');
 });
 
@@ -124,9 +124,9 @@ test('an armed failpoint stops the process once, until it is released', async ()
 test('failpoints are refused in production and without a channel', async () => {
   const armed = { EXAMPLE_BEHAVIOUR: 'run', SVC_FAILPOINTS: 'on' };
   const production = start({ ...armed, SVC_ENVIRONMENT: 'production' });
-  expect(await production.exited()).toBe(1);
+  expect(await production.exited()).toBe(2);
   expect(production.lines[0]?.msg).toContain('must not be set in production');
   const alone = start(armed, 'spawn');
-  expect(await alone.exited()).toBe(1);
+  expect(await alone.exited()).toBe(2);
   expect(alone.lines[0]?.msg).toContain('IPC channel');
 });

@@ -11,6 +11,9 @@ export interface Running {
   close(): Promise<void>;
 }
 
+/** The exit status of a process whose configuration is wrong (CONTRACT 9). */
+export const wrongConfigurationStatus = 2;
+
 /** The service cannot start for a reason that the operator can fix. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart';
@@ -28,8 +31,11 @@ export function cannotStart(reason: string, exitStatus = 1): never {
 
 const drainTimeoutMs = 10_000;
 
-function reasonNotToStart(error: unknown): string | undefined {
-  return error instanceof ConfigError || error instanceof CannotStart ? error.message : undefined;
+/** Undefined for an error that is a fault of the service itself. */
+function refusalToStart(error: unknown): { reason: string; exitStatus: number } | undefined {
+  if (error instanceof CannotStart) return { reason: error.message, exitStatus: error.exitStatus };
+  if (!(error instanceof ConfigError)) return undefined;
+  return { reason: error.message, exitStatus: wrongConfigurationStatus };
 }
 
 function superviseUntilExit(running: Running, logger: Logger): void {
@@ -60,7 +66,7 @@ function superviseUntilExit(running: Running, logger: Logger): void {
 
 /**
  * Runs a service, logs `ready` with its ports, and drains on a signal. Exits with the status of a
- * thrown `CannotStart`, or with 1 on another uncaught error.
+ * `CannotStart`, with 2 after a `ConfigError`, or with 1.
  */
 export async function runMain<T extends TObject>({
   service,
@@ -74,10 +80,10 @@ export async function runMain<T extends TObject>({
   const level = process.env['LOG_LEVEL'];
   let logger = createLogger({ service, level: 'info' });
   const die = (error: unknown): never => {
-    const reason = reasonNotToStart(error);
-    if (reason === undefined) logger.fatal({ err: error }, 'fatal error');
-    else logger.fatal({ event: 'process.cannot_start' }, reason);
-    process.exit(error instanceof CannotStart ? error.exitStatus : 1);
+    const refusal = refusalToStart(error);
+    if (refusal === undefined) logger.fatal({ err: error }, 'fatal error');
+    else logger.fatal({ event: 'process.cannot_start' }, refusal.reason);
+    process.exit(refusal?.exitStatus ?? 1);
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);

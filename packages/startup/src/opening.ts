@@ -17,6 +17,7 @@ import {
   cannotStart,
   changeLogLevel,
   type CommonConfig,
+  ConfigError,
   type JobLimit,
   type Lifecycle,
   type Logger,
@@ -24,8 +25,9 @@ import {
   runUntilClosed,
   startAdminServer,
   systemClock,
+  wrongConfigurationStatus,
 } from '@svc/runtime';
-import { createSealer, openKeyring } from '@svc/signing';
+import { createSealer, openKeyring, SealError } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
 import { announceKeys } from './master-keys.ts';
 import { exposeStore } from './process-metrics.ts';
@@ -45,7 +47,7 @@ export interface Opening {
 
 /**
  * Opens the store and the key of request hashes. Throws `CannotStart` if the database cannot be
- * used, and `ConfigError` or `SealError` if the configuration is wrong.
+ * used, with status 2 if a variable is wrong (CONTRACT 9), and `ConfigError`.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -57,7 +59,7 @@ export async function openStoreOrRefuse(
     environment: config.SVC_ENVIRONMENT,
     refusesAsyncStandby:
       config.SVC_ENVIRONMENT === 'production' && config.DATABASE_ALLOW_ASYNC_STANDBY === '0',
-    sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
+    sealer: sealerOf(config),
     newId,
     poolMax: config.DATABASE_POOL_MAX,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
@@ -67,10 +69,21 @@ export async function openStoreOrRefuse(
     onConnectionError: (error) => logger.warn({ err: error }, 'a connection to Postgres failed'),
     ...options,
   });
+  if (opened.kind === 'misconfigured') return refuse(opened.reason);
   if (opened.kind === 'refused') return cannotStart(opened.reason);
   lifecycle.own('store', opened.store);
   await announceKeys(opened.store, { service, lifecycle, logger });
   return opened;
+}
+
+const refuse = (reason: string): never => cannotStart(reason, wrongConfigurationStatus);
+
+function sealerOf({ SVC_MASTER_KEY: keys }: CommonConfig): ReturnType<typeof createSealer> {
+  try {
+    return createSealer(openKeyring(keys));
+  } catch (error) {
+    throw error instanceof SealError ? new ConfigError(error.message, { cause: error }) : error;
+  }
 }
 
 /**
@@ -80,8 +93,8 @@ export async function openStoreOrRefuse(
 export const redisWaitMsMax = 2_000;
 
 /**
- * Throws `CannotStart` if Redis belongs to the other environment. If Redis does not answer, the
- * service starts anyway, and `guardRedis` checks the environment later.
+ * Throws `CannotStart` with status 2 if REDIS_URL is wrong or of the other environment (CONTRACT 9).
+ * If Redis does not answer, `guardRedis` checks the environment later.
  */
 export async function openRedis({
   config,
@@ -89,7 +102,7 @@ export async function openRedis({
   logger,
 }: Opening): Promise<{ redis: ReturnType<typeof connectRedis>; producer: Producer }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: environment } = config;
-  const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
+  const guard = await guardRedis({ redisUrl, environment, logger, refuse });
   lifecycle.own('redis guard', guard);
   const redis = connectRedis(redisUrl, 'producer', logger, { clusterKey: keyPrefix(prefix) });
   lifecycle.add('redis', () => closeRedis(redis));

@@ -25,6 +25,7 @@ export * from './assignments/dispatch.ts';
 export * from './endings/endings.ts';
 export * from './schema/environment.ts';
 export { isAnswerLost, isUnavailable } from './connection/errors.ts';
+export { wrongUrl } from './connection/wrong-url.ts';
 export { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
 export * from './submissions/operator-list.ts';
 export { auditLedger, type LedgerAudit } from './ledger/ledger-audit.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A proxy in front of Postgres. It can fall silent, lose an answer, and count round trips. */
+/** A proxy in front of Postgres. It can change or lose answers, fall silent, and count round trips. */
 export interface DatabaseGate {
   readonly databaseUrl: string;
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */
@@ -11,6 +11,8 @@ export interface DatabaseGate {
    * parameters. The statement has run, but the client gets no answer.
    */
   loseAnswerTo(marker: string): void;
+  /** Replaces `found` in all answers of the server with `other`, which has the same length. */
+  rewrite(found: string, other: string): void;
   /**
    * The number of round trips over all connections. A round trip begins when a client sends its
    * first data, or its first data after an answer.
@@ -23,12 +25,19 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const markers = new Set<string>();
+  const rewritten = new Map<string, string>();
   let isStalled = false;
   let roundTrips = 0;
 
   function keep(socket: Socket): Socket {
     sockets.add(socket);
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  }
+
+  function rewrite(chunk: Buffer): Buffer {
+    let text = chunk.toString('latin1');
+    for (const [found, other] of rewritten) text = text.replaceAll(found, other);
+    return Buffer.from(text, 'latin1');
   }
 
   const server = createServer((client) => {
@@ -53,7 +62,7 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
     upstream.on('data', (chunk) => {
       isAnswered = true;
       if (isLost) cut();
-      else if (!isStalled) client.write(chunk);
+      else if (!isStalled) client.write(rewrite(chunk));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -67,6 +76,7 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
     databaseUrl: url.href,
     stall: () => void (isStalled = true),
     loseAnswerTo: (marker) => void markers.add(marker),
+    rewrite: (found, other) => void rewritten.set(found, other),
     roundTrips: () => roundTrips,
     async close() {
       if (!server.listening) return;

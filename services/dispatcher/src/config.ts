@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dispatchConcurrencyDefault } from '@svc/domain';
 import {
   bindConfig,
@@ -7,6 +6,7 @@ import {
   noTrustedProxies,
   parseTrustedProxies,
   port,
+  readTlsPair,
   type TrustedProxies,
   trustProxyDescription,
   trustProxyRefused,
@@ -88,19 +88,10 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   throw new ConfigError(trustProxyRefused);
 }
 
-/**
- * Reads the certificate and key of the node link. Null for plain `ws`. Throws `ConfigError` if a
- * file cannot be read.
- */
-export function tlsOf(config: DispatcherConfig): { cert: string; key: string } | null {
-  const { NODE_LINK_TLS_CERT_FILE: certFile, NODE_LINK_TLS_KEY_FILE: keyFile } = config;
-  if (certFile === undefined || keyFile === undefined) return null;
-  try {
-    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
-  } catch (error) {
-    throw new ConfigError(
-      'The file that NODE_LINK_TLS_CERT_FILE or NODE_LINK_TLS_KEY_FILE names cannot be read. Check its path and permissions.',
-      { cause: error },
-    );
-  }
+/** Null for plain `ws`. Throws `ConfigError` if a file cannot be used. */
+export function tlsOf(config: DispatcherConfig) {
+  return readTlsPair(
+    ['NODE_LINK_TLS_CERT_FILE', config.NODE_LINK_TLS_CERT_FILE],
+    ['NODE_LINK_TLS_KEY_FILE', config.NODE_LINK_TLS_KEY_FILE],
+  );
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   bodyBytesMax,
   signupInFlightMaxDefault,
@@ -15,6 +14,7 @@ import {
   noTrustedProxies,
   parseTrustedProxies,
   port,
+  readTlsPair,
   solanaConfig,
   type TrustedProxies,
   trustProxyDescription,
@@ -108,16 +108,7 @@ export function isTlsOnly(config: GatewayConfig): boolean {
   return config.SVC_ENVIRONMENT === 'production' && config.TRUST_PROXY !== undefined;
 }
 
-/** Null for plain HTTP. Throws `ConfigError` if a file cannot be read. */
-export function tlsOf(config: GatewayConfig): { cert: string; key: string } | null {
-  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  if (certFile === undefined || keyFile === undefined) return null;
-  try {
-    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
-  } catch (error) {
-    throw new ConfigError(
-      'The file that TLS_CERT_FILE or TLS_KEY_FILE names cannot be read. Check its path and permissions.',
-      { cause: error },
-    );
-  }
+/** Null for plain HTTP. Throws `ConfigError` if a file cannot be used. */
+export function tlsOf({ TLS_CERT_FILE, TLS_KEY_FILE }: GatewayConfig) {
+  return readTlsPair(['TLS_CERT_FILE', TLS_CERT_FILE], ['TLS_KEY_FILE', TLS_KEY_FILE]);
 }

@@ -1,4 +1,5 @@
-import { migrate, planMigrations } from '@svc/store';
+import { ConfigError } from '@svc/runtime';
+import { migrate, planMigrations, wrongUrl } from '@svc/store';
 import type { Command } from 'commander';
 import { describeCommand } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
@@ -28,8 +29,15 @@ export function addMigrateCommand(command: Command): void {
         );
       }
       const ownerUrl = MIGRATION_DATABASE_URL ?? DATABASE_URL;
-      if (options.plan === true) await showPlan(ownerUrl, options);
-      else await applyAll(ownerUrl, DATABASE_URL, options);
+      try {
+        if (options.plan === true) await showPlan(ownerUrl, options);
+        else await applyAll(ownerUrl, DATABASE_URL, options);
+      } catch (error) {
+        const name =
+          MIGRATION_DATABASE_URL === undefined ? 'DATABASE_URL' : 'MIGRATION_DATABASE_URL';
+        const wrong = wrongUrl(error, name);
+        throw wrong === undefined ? error : new ConfigError(wrong, { cause: error });
+      }
     });
 }
 
@@ -37,6 +45,7 @@ const planColumns = ['name', 'blocks', 'inTransaction', 'raisesFloorTo', 'why'];
 
 async function showPlan(ownerUrl: string, options: MigrateOptions): Promise<void> {
   const plan = await planMigrations(ownerUrl);
+  if (plan.kind === 'server_too_old') throw new Refusal(plan.reason);
   if (plan.kind === 'refused')
     throw new Refusal(`This build does not work with the schema: ${plan.reason}.`);
   const { pending, newer } = plan;
@@ -58,6 +67,7 @@ async function applyAll(
 ): Promise<void> {
   const raisesFloor = options.raiseFloor === true;
   const result = await migrate(ownerUrl, serviceUrl, { raisesFloor });
+  if (result.kind === 'server_too_old') throw new Refusal(result.reason);
   if (result.kind === 'refused')
     throw new Refusal(`The migration is not complete: ${result.reason}.`);
   const { applied, waiting, newer, isResealDue } = result;

@@ -2,15 +2,18 @@ import { isUnavailable } from '../connection/errors.ts';
 import { urlsOfHosts } from '../connection/hosts.ts';
 import type { SessionCheck } from '../connection/session.ts';
 import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
+import { wrongUrl } from '../connection/wrong-url.ts';
 import { environmentPlace } from '../sealing/sealed.ts';
 import { followPhase, phaseOf, readEnvironment } from '../sealing/sealing-phase.ts';
 import { schemaStatus } from './migrate.ts';
 import { excessPrivileges } from './roles.ts';
+import { oldServer } from './server-version.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
 
 export type Readiness =
   | { kind: 'ready'; requestHashKey: Uint8Array }
+  | { kind: 'server_too_old'; reason: string }
   | { kind: 'schema_behind'; pending: string[] }
   | { kind: 'schema_unknown'; reason: string }
   | { kind: 'other_environment'; found: string }
@@ -50,6 +53,8 @@ export async function assertReady(
   environment: EnvironmentName,
   { refusesAsyncStandby = false, listsStandby = false }: ReadinessOptions = {},
 ): Promise<Readiness> {
+  const reason = await oldServer((sql) => store.query(sql, []));
+  if (reason !== undefined) return { kind: 'server_too_old', reason };
   const status = await schemaStatus((sql) => store.query(sql, []));
   if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.lacking };
   if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
@@ -99,11 +104,13 @@ async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boo
 export type OpenedStore =
   | { kind: 'ready'; store: Store; requestHashKey: Uint8Array }
   /** `reason` describes the fault, and the remedy if one is known, in sentences for an operator. */
-  | { kind: 'refused'; reason: string };
+  | { kind: 'refused'; reason: string }
+  /** `reason` names the variable to correct (CONTRACT 9). */
+  | { kind: 'misconfigured'; reason: string };
 
 /**
- * Opens a store, and returns it if `assertReady` returns `ready`. Returns `refused` for a fault or
- * an unavailable database, and throws other errors.
+ * Opens a store and returns it if `assertReady` returns `ready`. Returns `refused` for a fault or an
+ * unavailable database, and `misconfigured` for a wrong variable.
  */
 export async function openReadyStore(
   options: StoreOptions & ReadinessOptions & { environment: EnvironmentName },
@@ -114,17 +121,27 @@ export async function openReadyStore(
     const readiness = await assertReady(store, options.environment, { ...options, listsStandby });
     if (readiness.kind === 'ready') return { ...readiness, store: following(store) };
     await store.close();
-    return { kind: 'refused', reason: whyNot(readiness, options.environment) };
+    const kind = misconfigurations.has(readiness.kind) ? 'misconfigured' : 'refused';
+    return { kind, reason: whyNot(readiness, options.environment) };
   } catch (error) {
     await store.close();
+    const wrong = wrongUrl(error, 'DATABASE_URL');
+    if (wrong !== undefined) return { kind: 'misconfigured', reason: wrong };
     if (!isUnavailable(error)) throw error;
     return {
       kind: 'refused',
       reason:
-        'Postgres at DATABASE_URL cannot be reached, is busy or is a standby. Check Postgres and the URL.',
+        'Postgres at DATABASE_URL cannot be reached, is busy, or accepts no writes because it is a standby or read-only. Check Postgres and the URL.',
     };
   }
 }
+
+/** The faults that another value of a variable corrects. */
+const misconfigurations: ReadonlySet<Readiness['kind']> = new Set([
+  'other_environment',
+  'other_key',
+  'too_privileged',
+]);
 
 function following(store: Store): Store {
   const stop = followPhase(store);
@@ -139,6 +156,8 @@ function following(store: Store): Store {
 
 function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: EnvironmentName): string {
   switch (readiness.kind) {
+    case 'server_too_old':
+      return readiness.reason;
     case 'schema_behind':
       return `The database lacks migrations: ${readiness.pending.join(', ')}. Run \`svc migrate\`.`;
     case 'schema_unknown':

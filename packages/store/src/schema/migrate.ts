@@ -18,6 +18,7 @@ import {
 } from '../migrations/status.ts';
 import { previousVersion } from '../sealing/sealing-phase.ts';
 import { grantService } from './roles.ts';
+import { oldServer } from './server-version.ts';
 
 export type MigrationResult =
   | {
@@ -39,6 +40,7 @@ export type MigrationResult =
        */
       isResealDue: boolean;
     }
+  | { kind: 'server_too_old'; reason: string }
   | { kind: 'refused'; reason: string };
 
 export interface MigrationOptions {
@@ -54,6 +56,7 @@ export interface MigrationOptions {
 
 export type MigrationPlan =
   | { kind: 'planned'; pending: PlannedMigration[]; newer: string[] }
+  | { kind: 'server_too_old'; reason: string }
   | { kind: 'refused'; reason: string };
 
 /**
@@ -65,7 +68,7 @@ const advisoryPauseMs = 100;
 
 /**
  * Applies the pending migrations, except those that it returns as `waiting` (decision 33). Changes
- * nothing if a later build has migrated. A repeat continues a stopped run.
+ * nothing if a later build has migrated or the server is too old.
  */
 export async function migrate(
   ownerUrl: string,
@@ -75,6 +78,8 @@ export async function migrate(
 ): Promise<MigrationResult> {
   const client = await connectOwner(ownerUrl);
   try {
+    const tooOld = await oldServerOf(client);
+    if (tooOld !== undefined) return { kind: 'server_too_old', reason: tooOld };
     await lockMigrations(client);
     await client.query(migrationsTable);
     const known = await readMigrations(options.directory ?? migrationsDirectory);
@@ -113,8 +118,8 @@ export async function migrate(
 }
 
 /**
- * Returns the pending migrations with their effects. Returns `refused` if the status of the schema
- * is `unknown` (`migrations/status.ts`). Changes nothing.
+ * Returns the pending migrations with their effects, `server_too_old` below `serverVersionMin`, or
+ * `refused` if the status of the schema is `unknown`. Changes nothing.
  */
 export async function planMigrations(
   ownerUrl: string,
@@ -122,6 +127,8 @@ export async function planMigrations(
 ): Promise<MigrationPlan> {
   const client = await connectOwner(ownerUrl);
   try {
+    const tooOld = await oldServerOf(client);
+    if (tooOld !== undefined) return { kind: 'server_too_old', reason: tooOld };
     const known = await readMigrations(directory);
     const status = compareSchema(known, await readRecord(client));
     if (status.kind === 'unknown') return { kind: 'refused', reason: status.reason };
@@ -156,6 +163,10 @@ async function readSchema(query: Query): Promise<SchemaRecord> {
 
 async function readRecord(client: Client): Promise<SchemaRecord> {
   return readSchema(async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows);
+}
+
+function oldServerOf(client: Client): Promise<string | undefined> {
+  return oldServer(async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows);
 }
 
 function raisesFloorItself(migration: Migration): boolean {

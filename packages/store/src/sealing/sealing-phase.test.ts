@@ -85,7 +85,7 @@ async function previousDatabase(fixture: Fixture, masterKey: string) {
       sealer: createSealer(openKeyring(masterKey)),
       newId: store.newId,
     });
-    if (opened.kind === 'refused') throw new Error(opened.reason);
+    if (opened.kind !== 'ready') throw new Error(opened.reason);
     onTestFinished(() => opened.store.close());
     return opened.store;
   };

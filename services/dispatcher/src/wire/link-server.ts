@@ -8,6 +8,7 @@ import {
   brokenRequestCode,
   httpServerLimits,
   limitConnections,
+  listenOrRefuse,
   newId,
   requestIdOf,
   tlsServerLimits,
@@ -73,13 +74,6 @@ function createHttp(options: LinkServerOptions, listener: RequestListener): Serv
   const { connections: limits, proxies, clock, logger } = options;
   limitConnections(server, { limits, proxies, clock, logger });
   return server;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error('the node link server does not listen on a TCP port');
-  return address.port;
 }
 
 interface State {
@@ -184,13 +178,14 @@ export async function startLinkServer(options: LinkServerOptions): Promise<LinkS
   const webSockets = new WebSocketServer(socketOptions);
   const state: State = { options, webSockets, sockets: new Set(), isClosing: false };
   const server = serve(state);
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
+  const { host, port: wanted } = options;
+  const variables = { host: 'BIND_HOST', port: 'NODE_LINK_PORT' };
+  const port = await listenOrRefuse(server, { host, port: wanted, variables });
   const heartbeat = setInterval(() => {
     for (const socket of state.sockets) socket.checkHeartbeat();
   }, heartbeatCheckMs);
   return {
-    port: portOf(server),
+    port,
     stopListening() {
       state.isClosing = true;
     },

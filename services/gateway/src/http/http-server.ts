@@ -12,6 +12,7 @@ import {
   type ConnectionLimits,
   httpServerLimits,
   limitConnections,
+  listenOrRefuse,
   type Logger,
   noTrustedProxies,
   systemClock,
@@ -97,10 +98,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     answerBroken(error, socket, current.get(socket), options);
   });
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
+  const { host, port: wanted } = options;
+  const variables = { host: 'BIND_HOST', port: 'GATEWAY_PORT' };
+  const port = await listenOrRefuse(server, { host, port: wanted, variables });
   return {
-    port: portOf(server),
+    port,
     async close() {
       closing = true;
       const closed = once(server, 'close');
@@ -149,13 +151,6 @@ function createServerOf(
   };
   if (tls === null) return createServer(http, listener);
   return createTlsServer({ ...http, ...tls, ...tlsServerLimits }, listener);
-}
-
-function portOf(server: Server | TlsServer): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error('the server does not listen on a TCP port');
-  return address.port;
 }
 
 /**

@@ -89,8 +89,9 @@ function isParsable(request: IncomingMessage): boolean {
   if (/[^\x21-\x7e]/.test(target)) return false;
   if (request.httpVersion === '1.1' && request.headers.host === undefined) return false;
   try {
-    decodeURIComponent(pathPattern.exec(target)?.[0] ?? '');
-    return true;
+    const path = pathPattern.exec(target)?.[0] ?? '';
+    // The result is used, because a bundler removes a call whose result is not.
+    return decodeURIComponent(path).length <= path.length;
   } catch {
     return false;
   }

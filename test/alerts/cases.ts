@@ -120,6 +120,7 @@ export const alertCases: Readonly<Record<string, AlertCase | readonly AlertCase[
     newDeployment('svc_ledger_full_audited_timestamp_seconds', 1_800, 38),
   ],
   SvcAuditLogFaults: gauge('svc_audit_faults', 1, 0),
+  SvcKeyTampered: { series: { 'svc_gateway_tampered_keys_total{instance="g"}': ['0+1', '1'] } },
   SvcPartitionsMissing: gauge('svc_partitions_missing', 1, 0, 26),
   SvcPartitionsOverdue: gauge('svc_partitions_overdue', 1, 0, 26),
   SvcSolanaLag: gauge('svc_solana_lag_seconds', 120, 5),

@@ -1,4 +1,4 @@
-import { offerAnswers, offerRecordsMax } from '@svc/domain';
+import { offerAnswers, offerRecordsMax, offerTimeoutMs, runLimitMs } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
@@ -10,11 +10,14 @@ import { OfferFacts } from './offer-facts.ts';
 /** Ids are UUIDs, except offer ids, which are in wire form. */
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
+const nodeSecondsMax = Math.max(...Object.values(runLimitMs)) / 1_000;
+const reasonLengthMax = 256;
+
 const OfferRecord = Type.Object({
   offerId: Id,
   nodeId: Id,
   answer: Type.Enum(offerAnswers),
-  reason: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String({ maxLength: reasonLengthMax })),
   offeredAt: Type.String(),
   answeredAt: Type.String(),
 });
@@ -27,8 +30,8 @@ export const MakeOffer = Type.Object({
   linkId: Id,
   offerId: Id,
   submissionId: Id,
-  maxNodeSeconds: Type.Integer({ minimum: 1 }),
-  expiresInMs: Type.Integer({ minimum: 1 }),
+  maxNodeSeconds: Type.Integer({ minimum: 1, maximum: nodeSecondsMax }),
+  expiresInMs: Type.Integer({ minimum: 1, maximum: offerTimeoutMs }),
   /** RFC 3339, by the database's clock. */
   offeredAt: Type.String(),
   /**
@@ -68,7 +71,12 @@ export const OfferEnded = Type.Object({
   submissionId: Id,
   offerId: Id,
   result: Type.Enum(offerResults),
-  reason: Type.Optional(Type.String()),
+  /**
+   * `dispatchProof` of the submission, with the result `dispatched`. Without it, the gateway reads
+   * the state from Postgres. Dispatchers of an older version omit it.
+   */
+  proof: Type.Optional(Type.String({ maxLength: 64 })),
+  reason: Type.Optional(Type.String({ maxLength: reasonLengthMax })),
 });
 export type OfferEnded = Static<typeof OfferEnded>;
 

@@ -172,7 +172,13 @@ test('every queue, reply and message works in a cluster, and no key is in anothe
   await announceDeliveries(producer, ['00000000-0000-4000-8000-000000000001']);
   await announceDeliveries(producer, ['00000000-0000-4000-8000-000000000002']);
   expect(await takeWakeUpTenants(redis, prefix)).toHaveLength(1);
-  const replies = createReplyListener({ redisUrl: clusterUrl, prefix, name: 'g1', logger: quiet });
+  const replies = createReplyListener({
+    redisUrl: clusterUrl,
+    prefix,
+    name: 'g1',
+    isProof: () => false,
+    logger: quiet,
+  });
   await producer.enqueue(
     'dispatch',
     { ...settlementJob(), replyTo: replies.channel },

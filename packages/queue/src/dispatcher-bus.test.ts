@@ -150,11 +150,20 @@ describe('batches', () => {
       await publishesOf(() => Promise.all(many.map((message) => bus.send('two', message)))),
     ).toBe(2);
     const long = revokes(5).map((message) => ({
-      kind: 'offer_ended' as const,
-      submissionId: 's',
+      kind: 'make_offer' as const,
+      coordinatorId: 'one',
+      nodeId: message.nodeId,
+      linkId: 'l',
       offerId: message.offerId,
-      result: 'declined' as const,
-      reason: 'r'.repeat(100_000),
+      submissionId: 's',
+      maxNodeSeconds: 300,
+      expiresInMs: 2_000,
+      offeredAt: '2026-01-01T00:00:00.000Z',
+      before: [],
+      jobType: 'ats.application',
+      tier: 'instant' as const,
+      targetHost: 'h'.repeat(100_000),
+      requestId: 'r',
     }));
     expect(
       await publishesOf(() => Promise.all(long.map((message) => bus.send('two', message)))),

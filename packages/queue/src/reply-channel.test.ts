@@ -20,10 +20,13 @@ function listen(): ReplyListener {
     redisUrl: gate.redisUrl,
     prefix,
     name: randomUUID(),
+    isProof,
     logger: quiet,
   });
 }
 
+const proofOf = (submissionId: string) => `proof of ${submissionId}`;
+const isProof = (submissionId: string, proof: string) => proof === proofOf(submissionId);
 const newsOf = (index: number) => (index % 3 === 0 ? 'look' : 'dispatched');
 const look = (submissionId: string): Reply => ({ submissionId, news: 'look' });
 
@@ -53,7 +56,7 @@ test('replies that share a message keep their own result, in any order', async (
   const waits = ids.map((id) => listener.wait(id, 5_000));
   await Promise.all(
     ids.map((submissionId, index) =>
-      reply(listener.channel, { submissionId, news: newsOf(index) }),
+      reply(listener.channel, { submissionId, news: newsOf(index), proof: proofOf(submissionId) }),
     ),
   );
   expect(await Promise.all(waits)).toEqual(ids.map((_id, index) => newsOf(index)));
@@ -63,6 +66,18 @@ test('ids without a count, as an older dispatcher sends them, mean look', async 
   const id = randomUUID();
   const wait = listener.wait(id, 5_000);
   await queues().redis.publish(listener.channel, JSON.stringify([id]));
+  expect(await wait).toBe('look');
+});
+
+test.each([
+  ['no proof, as an older dispatcher sends it', (id: string) => [id, 1]],
+  ['an invalid proof', (id: string) => [id, ['x'], 1]],
+  ['the proof of another submission', (id: string) => [id, [proofOf('another')], 1]],
+  ['a proof that is not a text', (id: string) => [id, [7], 1]],
+])('a `dispatched` with %s means look', async (_what, messageOf) => {
+  const id = randomUUID();
+  const wait = listener.wait(id, 5_000);
+  await queues().redis.publish(listener.channel, JSON.stringify(messageOf(id)));
   expect(await wait).toBe('look');
 });
 
@@ -101,7 +116,8 @@ test('a subscription that the access rules refuse is tried again', async () => {
   Object.assign(limited, { username: user, password });
   const refused: unknown[] = [];
   const logger = { ...quiet, warn: (fields: unknown) => refused.push(fields) };
-  const late = createReplyListener({ redisUrl: limited.href, prefix, name: randomUUID(), logger });
+  const name = randomUUID();
+  const late = createReplyListener({ redisUrl: limited.href, prefix, name, isProof, logger });
   onTestFinished(async () => await late.close());
   await waitUntil(() => refused.length > 0);
   expect(late.isListening()).toBe(false);

@@ -10,6 +10,8 @@ export type ReplyNews = 'dispatched' | 'look';
 export interface Reply {
   readonly submissionId: string;
   readonly news: ReplyNews;
+  /** Proves `dispatched`. Without a valid one, the listener takes the news as `look`. */
+  readonly proof?: string | undefined;
 }
 
 /**
@@ -32,26 +34,39 @@ const replyIdsMax = 64;
 const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
- * A message is one array: ids, then a number n. The first n ids are `dispatched`, and the others
- * are `look`. If an older dispatcher sends no number, all ids are `look`.
+ * A message is one array: ids, an array of n proofs, then the number n. The first n ids are
+ * `dispatched`, and the others are `look`. Older dispatchers send no proofs, or not even n.
  */
 function messageOf(replies: readonly Reply[]): string {
-  const idsOf = (wanted: ReplyNews): string[] =>
-    replies.filter(({ news }) => news === wanted).map(({ submissionId }) => submissionId);
-  const dispatched = idsOf('dispatched');
-  return JSON.stringify([...dispatched, ...idsOf('look'), dispatched.length]);
+  const repliesOf = (wanted: ReplyNews) => replies.filter(({ news }) => news === wanted);
+  const dispatched = repliesOf('dispatched');
+  const ids = [...dispatched, ...repliesOf('look')].map(({ submissionId }) => submissionId);
+  const proofs = dispatched.map(({ proof }) => proof ?? '');
+  return JSON.stringify([...ids, proofs, dispatched.length]);
 }
+
+type ProofCheck = (submissionId: string, proof: string) => boolean;
 
 function parseMessage(message: string): Reply[] {
   const parsed = parseBoundedJson(message, messageBounds);
   if (parsed.kind === 'refused' || !Array.isArray(parsed.value)) return [];
   const last: unknown = parsed.value.at(-1);
   const dispatchedCount = typeof last === 'number' ? last : 0;
-  return parsed.value.flatMap((id: unknown, index) =>
-    typeof id === 'string'
-      ? [{ submissionId: id, news: index < dispatchedCount ? 'dispatched' : 'look' }]
-      : [],
-  );
+  const beforeLast: unknown = parsed.value.at(-2);
+  const proofs: unknown[] = Array.isArray(beforeLast) ? beforeLast : [];
+  return parsed.value.flatMap((id: unknown, index): Reply[] => {
+    if (typeof id !== 'string') return [];
+    const proof = proofs[index];
+    const isDispatched = index < dispatchedCount && typeof proof === 'string';
+    return [isDispatched ? { submissionId: id, news: 'dispatched', proof } : look(id)];
+  });
+}
+
+const look = (submissionId: string): Reply => ({ submissionId, news: 'look' });
+
+/** Everybody who can write to Redis can publish replies, so only a proof makes `dispatched` true. */
+function believed({ submissionId, news, proof = '' }: Reply, isProof: ProofCheck): ReplyNews {
+  return news === 'dispatched' && isProof(submissionId, proof) ? 'dispatched' : 'look';
 }
 
 /**
@@ -61,11 +76,14 @@ export function createReplyListener({
   redisUrl,
   prefix,
   name,
+  isProof,
   logger,
 }: {
   readonly redisUrl: string;
   readonly prefix: string;
   readonly name: string;
+  /** True if `proof` proves that the submission was `dispatched` (`isDispatchProof`). */
+  readonly isProof: ProofCheck;
   readonly logger?: QueueLogger;
 }): ReplyListener {
   const channel = `${keyPrefix(prefix)}:replies:${name}`;
@@ -73,8 +91,11 @@ export function createReplyListener({
   const waiting = new Map<string, Set<(outcome: ReplyNews | 'timeout') => void>>();
 
   redis.on('message', (_channel: string, message: string) => {
-    for (const { submissionId, news } of parseMessage(message)) {
-      for (const settle of waiting.get(submissionId) ?? []) settle(news);
+    for (const reply of parseMessage(message)) {
+      const waiters = waiting.get(reply.submissionId);
+      if (waiters === undefined) continue;
+      const news = believed(reply, isProof);
+      for (const settle of waiters) settle(news);
     }
   });
   const subscription = subscribeTo(redis, [channel], (error) => {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { keyOfBytes } from './key-objects.ts';
 
 /**
@@ -28,4 +28,19 @@ export function newSecret(
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());
+}
+
+/**
+ * Proves that a dispatcher has committed `dispatched`. Somebody who can write to Redis lacks the
+ * key. The proof stays true, so a repeated one does no harm.
+ */
+export function dispatchProof(key: Uint8Array, submissionId: string): string {
+  const mac = createHmac('sha256', keyOfBytes(key)).update(`dispatched ${submissionId}`);
+  return mac.digest('base64url');
+}
+
+export function isDispatchProof(key: Uint8Array, submissionId: string, proof: string): boolean {
+  const expected = Buffer.from(dispatchProof(key, submissionId));
+  const given = Buffer.from(proof);
+  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
 }

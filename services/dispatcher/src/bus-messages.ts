@@ -20,8 +20,7 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
       revokeOffer(dispatcher, message);
       return;
     case 'offer_ended': {
-      const { submissionId, offerId, result, reason } = message;
-      const ended = { kind: 'offer_ended', offerId, result, reason } as const;
+      const { submissionId, ...ended } = message;
       dispatcher.offerings.get(submissionId)?.put(ended);
       return;
     }

@@ -13,7 +13,8 @@ import {
   waitForRedis,
 } from '@svc/queue';
 import { createLogger, loadConfig, newId } from '@svc/runtime';
-import { createNode, type Store } from '@svc/store';
+import { isDispatchProof } from '@svc/signing';
+import { assertReady, createNode, type Store } from '@svc/store';
 import { openFixture } from '@svc/store/fixture';
 import {
   connectScriptedNode,
@@ -78,7 +79,7 @@ export async function startDispatching({
   const environment = env['SVC_ENVIRONMENT'] === 'production' ? 'production' : 'sandbox';
   const [fixture, server] = await Promise.all([openFixture({ environment }), startTestRedis()]);
   const { database, store } = fixture;
-  const queues = await openQueues(server);
+  const queues = await openQueues(server, await requestHashKeyOf(store, environment));
   const time = movableTime();
   const start = () => startDispatcher({ database, server, time, env, refusedUpgrades });
   const running = await Promise.all(Array.from({ length: dispatchers }, start));
@@ -143,11 +144,25 @@ async function metricsAt(adminPort: number | undefined): Promise<string> {
 
 type Redis = ReturnType<typeof connectRedis>;
 
-async function openQueues(server: TestRedis) {
+async function requestHashKeyOf(
+  store: Store,
+  environment: 'sandbox' | 'production',
+): Promise<Uint8Array> {
+  const readiness = await assertReady(store, environment);
+  if (readiness.kind !== 'ready') throw new Error(readiness.kind);
+  return readiness.requestHashKey;
+}
+
+async function openQueues(server: TestRedis, proofKey: Uint8Array) {
   const redis = connectRedis(server.redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
   const producer = createProducer({ redis, prefix });
-  const replies = createReplyListener({ redisUrl: server.redisUrl, prefix, name: newId() });
+  const replies = createReplyListener({
+    redisUrl: server.redisUrl,
+    prefix,
+    name: newId(),
+    isProof: (id, proof) => isDispatchProof(proofKey, id, proof),
+  });
   await waitUntil(() => replies.isListening());
   return {
     redis,

@@ -14,6 +14,8 @@ export type OfferingEvent =
       readonly offerId: string;
       readonly result: OfferResult;
       readonly reason?: string | undefined;
+      /** From the dispatcher that committed `dispatched`, for the waiting gateway. */
+      readonly proof?: string | undefined;
     }
   /** The submission was cancelled, or its outcome is stored. */
   | { readonly kind: 'stopped' };
@@ -37,6 +39,8 @@ export interface Dispatcher extends DispatcherObserver {
    * unreachable.
    */
   reply(channel: string, reply: Reply): Promise<void>;
+  /** Makes the `dispatchProof` of a submission. Call it only after the commit. */
+  proveDispatched(submissionId: string): string;
   readonly links: Links;
   readonly offerings: Map<string, Inbox<OfferingEvent>>;
   readonly clock: Clock;

@@ -6,6 +6,7 @@ import {
   type connectRedis,
 } from '@svc/queue';
 import { newId, type Clock } from '@svc/runtime';
+import { dispatchProof } from '@svc/signing';
 import {
   openRedis,
   openServiceTracing,
@@ -36,7 +37,7 @@ export async function openDispatcher(
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
   const { lifecycle, logger } = opening;
-  const { store } = await openStoreOrRefuse(opening, {
+  const { store, requestHashKey } = await openStoreOrRefuse(opening, {
     usageCapFactor: config.USAGE_CAP_FACTOR,
     jobs: { variable: 'DISPATCH_CONCURRENCY', jobsMax: config.DISPATCH_CONCURRENCY },
   });
@@ -60,6 +61,7 @@ export async function openDispatcher(
     fleet: createFleetRegistry({ redis, prefix }),
     bus,
     reply: createReplier(redis),
+    proveDispatched: (submissionId) => dispatchProof(requestHashKey, submissionId),
     links: createLinks(),
     offerings: new Map(),
     clock,

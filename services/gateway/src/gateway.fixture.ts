@@ -10,8 +10,9 @@ import {
   waitForRedis,
 } from '@svc/queue';
 import { createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
-import { createSealer, newSecret, openKeyring } from '@svc/signing';
+import { createSealer, dispatchProof, newSecret, openKeyring } from '@svc/signing';
 import {
+  assertReady,
   commitDispatched,
   createNode,
   createOperator,
@@ -115,7 +116,10 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
   let ending: Promise<void> | undefined;
   const endRedis = () => (ending ??= redis.close());
   const baseUrls = gateways.map(({ port }) => `http://127.0.0.1:${port}`);
-  const dispatcher = await startDispatcher(redis.redisUrl, async (id) => {
+  const readiness = await assertReady(store, config.SVC_ENVIRONMENT);
+  if (readiness.kind !== 'ready') throw new Error(readiness.kind);
+  const { requestHashKey } = readiness;
+  const dispatcher = await startDispatcher(redis.redisUrl, requestHashKey, async (id) => {
     dispatched.push(id);
     return await dispatchOne(fixture, id);
   });
@@ -153,6 +157,7 @@ export async function useGateways(env?: NodeJS.ProcessEnv): Promise<GatewayFixtu
 
 async function startDispatcher(
   redisUrl: string,
+  proofKey: Uint8Array,
   dispatch: (id: string) => Promise<ReplyNews | null>,
 ): Promise<Consumer> {
   const replies = connectRedis(redisUrl, 'producer', logger);
@@ -166,7 +171,8 @@ async function startDispatcher(
       for (const id of submissionIds) {
         const news = await dispatch(id);
         if (news === null || replyTo === null) continue;
-        await publishReplies(replies, replyTo, [{ submissionId: id, news }]);
+        const proof = dispatchProof(proofKey, id);
+        await publishReplies(replies, replyTo, [{ submissionId: id, news, proof }]);
       }
     },
   });

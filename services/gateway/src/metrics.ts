@@ -1,4 +1,4 @@
-import { createDurations, type createMetrics, exposeGauge } from '@svc/runtime';
+import { createDurations, type createMetrics, exposeCounter, exposeGauge } from '@svc/runtime';
 import type { RequestObserver } from './http/exchange.ts';
 
 /**
@@ -26,5 +26,14 @@ export function createRequestMetrics(registry: ReturnType<typeof createMetrics>)
         durationMs / 1000,
       );
     },
+  };
+}
+
+/** Returns the function that counts a tampered key (`svc_gateway_tampered_keys_total`). */
+export function countTamperedKeys(registry: ReturnType<typeof createMetrics>): () => void {
+  let count = 0;
+  exposeCounter(registry, 'svc_gateway_tampered_keys_total', () => count);
+  return () => {
+    count += 1;
   };
 }

@@ -17,6 +17,7 @@ import {
   type Running,
   systemClock,
 } from '@svc/runtime';
+import { isDispatchProof } from '@svc/signing';
 import {
   openAdmin,
   type Opening,
@@ -41,7 +42,7 @@ import { missingForReads } from './health/readiness.ts';
 import { createBodyBudget } from './http/body-budget.ts';
 import { startHttpServer } from './http/http-server.ts';
 import { createRequestLines } from './http/request-lines.ts';
-import { createRequestMetrics } from './metrics.ts';
+import { countTamperedKeys, createRequestMetrics } from './metrics.ts';
 import { createPricing } from './pricing/pricing.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
 import { openRail } from './purchase-intents/rail.ts';
@@ -68,13 +69,14 @@ export async function run(
     const { store, requestHashKey } = await openStoreOrRefuse(opening);
     const { redis, producer } = await openRedis(opening);
     await loadTypedClient(store);
-    const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
+    const isProof = (id: string, proof: string) => isDispatchProof(requestHashKey, id, proof);
+    const replies = createReplyListener({ redisUrl, prefix, name: newId(), isProof, logger });
     lifecycle.own('replies', replies);
     await waitForReplies(replies, clock);
     const monotonicMs = () => clock.monotonicMs();
     const limiter = createRateLimiter({ redis, prefix, monotonicMs, logger });
     const { metrics, tracing } = openWatching(opening, store, clock);
-    const access = { ...openKeys(lifecycle, { store, clock, logger }), limiter };
+    const access = { ...openKeys(lifecycle, { store, clock, logger, metrics }), limiter };
     const rail = await openRail(config, { store, logger, clock });
     const eventWaiters = eventWaitersOf(store, { monotonicMs, logger });
     const requestLines = openRequestLines(lifecycle, config, { clock, logger });
@@ -161,13 +163,18 @@ function eventWaitersOf(
 
 function openKeys(
   lifecycle: Lifecycle,
-  options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
+  options: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly metrics: ReturnType<typeof createMetrics>;
+  },
 ) {
-  const { store, clock, logger } = options;
+  const { clock } = options;
   const keyUses = createKeyUses(options);
   lifecycle.own('key uses', keyUses);
   return {
-    keys: createKeys(store, clock, logger),
+    keys: createKeys({ ...options, onTampered: countTamperedKeys(options.metrics) }),
     keyUses,
     failures: createFailureLimit({ clock }),
   };

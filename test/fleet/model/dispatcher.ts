@@ -74,6 +74,7 @@ export class ModelDispatcher {
       producer: this.mortal.outsider(ground.producer),
       fleet: this.mortal.outsider(registry),
       bus: this.#countedBus(),
+      proveDispatched: (submissionId) => `proof of ${submissionId}`,
       reply: async (_channel, { submissionId }) => ground.replied([submissionId]),
       links: createLinks(),
       offerings: new Map(),

@@ -56,6 +56,7 @@ export class SimulatedDispatcher implements Listener {
       }),
       bus: messaging.busOf(process, id, (message) => onBusMessage(this.#logic, message)),
       reply: messaging.replierOf(process),
+      proveDispatched: (submissionId) => `proof of ${submissionId}`,
       links: createLinks(),
       offerings: new Map(),
       clock: process,

@@ -22,6 +22,13 @@ export const serviceMetrics = {
     labels: {},
     help: 'Requests that are not answered yet, including long polls',
   },
+  svc_gateway_tampered_keys_total: {
+    type: 'counter',
+    services: ['gateway'],
+    scope: 'process',
+    labels: {},
+    help: 'Keys that were refused because their limits had been changed in the database, counted at each read of the key: alert above 0',
+  },
   svc_dispatcher_links: {
     type: 'gauge',
     services: ['dispatcher'],

@@ -13,6 +13,7 @@ export function reportOfferResult(
     offerId,
     result,
     ...(reason === undefined ? {} : { reason }),
+    ...(result === 'dispatched' ? { proof: dispatcher.proveDispatched(submissionId) } : {}),
   });
   inBackground(dispatcher, 'report the result of an offer', sent);
 }

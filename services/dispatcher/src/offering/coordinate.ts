@@ -6,7 +6,7 @@ import {
   type OfferAnswer,
   type OfferRecord,
 } from '@svc/domain';
-import type { ReplyNews, Reservation } from '@svc/queue';
+import type { Reply, Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { recordOffers, rejectPending } from '@svc/store';
 import { inBackground, type Dispatcher, type OfferingEvent } from '../dispatcher.ts';
@@ -42,10 +42,10 @@ const reservationGraceMs = confirmAfterMs + 1_000;
 export async function coordinate(
   dispatcher: Dispatcher,
   submission: Offerable,
-): Promise<ReplyNews> {
+): Promise<Pick<Reply, 'news' | 'proof'>> {
   // The queue can deliver a job twice. A second offering would be useless, because Postgres accepts
   // only one dispatch of a submission.
-  if (dispatcher.offerings.has(submission.id)) return 'look';
+  if (dispatcher.offerings.has(submission.id)) return { news: 'look' };
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
   try {
@@ -53,11 +53,11 @@ export async function coordinate(
     recordOfferSpans(dispatcher, submission.id, ended.offers);
     if (ended.kind === 'settled') {
       if (!ended.isRecorded) recordAll(dispatcher, submission.id, ended.offers);
-      return ended.isDispatched ? 'dispatched' : 'look';
+      return ended.isDispatched ? { news: 'dispatched', proof: ended.proof } : { news: 'look' };
     }
     const offers = ended.offers.length === 0 ? {} : { offers: ended.offers };
     await rejectPending(dispatcher.store, submission.id, { onlyOverdue: false, ...offers });
-    return 'look';
+    return { news: 'look' };
   } finally {
     dispatcher.offerings.delete(submission.id);
   }
@@ -104,6 +104,7 @@ type Ended =
       readonly kind: 'settled';
       /** True if this offering has committed `dispatched`. */
       readonly isDispatched: boolean;
+      readonly proof?: string | undefined;
       /** True if the records in `offers` are already stored, or if there are none. */
       readonly isRecorded: boolean;
       readonly offers: readonly OfferRecord[];
@@ -169,7 +170,8 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);
-  return { kind: 'settled', isDispatched, isRecorded, offers: after.records };
+  const proof = isDispatched ? event.proof : undefined;
+  return { kind: 'settled', isDispatched, proof, isRecorded, offers: after.records };
 }
 
 function settles(event: OfferingEvent): boolean {

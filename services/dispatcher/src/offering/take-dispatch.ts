@@ -1,5 +1,5 @@
 import type { DispatchJob } from '@svc/contracts';
-import type { ReplyNews } from '@svc/queue';
+import type { Reply } from '@svc/queue';
 import { traced } from '@svc/tracing';
 import type { Dispatcher } from '../dispatcher.ts';
 import { coordinate } from './coordinate.ts';
@@ -16,7 +16,7 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
   const loaded = new Set(submissions.map(({ id }) => id));
   const settled = submissionIds.filter((id) => !loaded.has(id));
   await Promise.all([
-    ...settled.map((id) => reply(dispatcher, replyTo, id, 'look')),
+    ...settled.map((id) => reply(dispatcher, replyTo, { submissionId: id, news: 'look' })),
     ...submissions.map((submission) => dispatchOne(dispatcher, submission, replyTo)),
   ]);
   dispatcher.tracing.recordBatch({
@@ -36,13 +36,13 @@ async function dispatchOne(
   submission: Offerable,
   replyTo: string | null,
 ): Promise<void> {
-  let news: ReplyNews = 'look';
+  let result: Pick<Reply, 'news' | 'proof'> = { news: 'look' };
   try {
-    news = await traced(
+    result = await traced(
       dispatcher.tracing,
       { step: 'dispatch', subjectId: submission.id },
       () => coordinate(dispatcher, submission),
-      (result) => ({ 'svc.dispatch.result': result }),
+      ({ news }) => ({ 'svc.dispatch.result': news }),
     );
   } catch (error) {
     // If the submission is still pending one second after its deadline, the waiting gateway or the
@@ -50,18 +50,13 @@ async function dispatchOne(
     const { requestId } = submission.facts;
     dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
   }
-  await reply(dispatcher, replyTo, submission.id, news);
+  await reply(dispatcher, replyTo, { submissionId: submission.id, ...result });
 }
 
-async function reply(
-  dispatcher: Dispatcher,
-  replyTo: string | null,
-  submissionId: string,
-  news: ReplyNews,
-): Promise<void> {
+async function reply(dispatcher: Dispatcher, replyTo: string | null, about: Reply): Promise<void> {
   if (replyTo === null) return;
   try {
-    await dispatcher.reply(replyTo, { submissionId, news });
+    await dispatcher.reply(replyTo, about);
   } catch (error) {
     // Without a reply, the waiting gateway reads Postgres within one second.
     dispatcher.logger.warn({ err: error }, 'could not reply to a gateway');

@@ -18,8 +18,18 @@ const operatorsMax = 100;
 /** The most unknown ids in a cache. They are kept apart, so that they cannot evict real keys. */
 const unknownMax = 1_000;
 
-/** Creates a cache of the keys. */
-export function createKeys(store: Store, clock: Clock, logger: Logger): Keys {
+/** Creates a cache of the keys. `onTampered` is called at each read of a tampered key. */
+export function createKeys({
+  store,
+  clock,
+  logger,
+  onTampered,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onTampered: () => void;
+}): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };
   const tenants = createExpiringCache({
     ...common,
@@ -30,6 +40,7 @@ export function createKeys(store: Store, clock: Clock, logger: Logger): Keys {
       if (credentials === null) return null;
       for (const id of credentials.tamperedKeyIds) {
         const ids = { tenantId: toWireId('tnt', tenantId), keyId: toWireId('key', id) };
+        onTampered();
         logger.error(ids, 'the limits of a key were changed in the database; the key is refused');
       }
       return { credentials, allows: compileAddresses(credentials.addresses), loadedAtMs };

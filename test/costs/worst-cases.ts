@@ -59,7 +59,23 @@ export const worstHeaders: readonly WorstCase[] = [
   { name: 'forwarded addresses', headers: { 'x-forwarded-for': repeated('::1', targetRoom, ',') } },
 ];
 
+/** A little less than the most values of a body (CONTRACT 2, "Values"), so that all are read. */
+const valuesRead = 9_900;
+const textLength = 18;
+
+function readValues(write: (index: number) => string): string {
+  return Array.from({ length: valuesRead }, (_, index) => write(index)).join(',');
+}
+
+const mostValues: Readonly<Record<string, string>> = {
+  'as many numbers as are read': `{"a":[${readValues(() => '1'.repeat(textLength))}]}`,
+  'as many empty objects as are read': `{"a":[${readValues(() => '{}')}]}`,
+  'as many escapes as are read': `{"a":[${readValues(() => '"\\n\\u00e9\\n"')}]}`,
+  'as many members as are read': `{${readValues((index) => `"k${'k'.repeat(textLength)}${index}":1`)}}`,
+};
+
 const worstValues: Readonly<Record<string, string>> = {
+  ...mostValues,
   numbers: `{"a":[${repeated('1', bodyRoom, ',')}]}`,
   strings: `{"a":[${repeated('""', bodyRoom, ',')}]}`,
   escapes: `{"a":[${repeated('"\\n"', bodyRoom, ',')}]}`,

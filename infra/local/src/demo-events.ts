@@ -3,7 +3,7 @@ import type { Client } from '@svc/client';
 import { type ReceivedWebhook, verifyWebhook, type WebhookReceiver } from './webhook-receiver.ts';
 
 /** One event of the demo tenant. */
-export interface DemoEvent {
+interface DemoEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
   /** Says by which delivery the event arrived. */

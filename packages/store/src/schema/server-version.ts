@@ -1,7 +1,7 @@
 type Query = <Row extends object>(sql: string) => Promise<Row[]>;
 
 /** The oldest Postgres that the migrations work with (CONTRACT 9). */
-export const serverVersionMin = 15;
+const serverVersionMin = 15;
 
 const versionSql = `SELECT current_setting('server_version_num') AS number,
   current_setting('server_version') AS name`;

@@ -14,7 +14,7 @@ import { firstPageMax, pagesMax, readsPerTickMax, rememberedMax } from './limits
 import { listAccount } from './list-account.ts';
 import { readSignature } from './read-signature.ts';
 
-export interface BacklogEntry {
+interface BacklogEntry {
   readonly signature: string;
   readonly slot: number;
   /** True if no read is needed: the transaction has failed, or its payment is recorded. */

@@ -88,7 +88,7 @@ test('missing configuration is named, with the variable to set', async () => {
   expect(nothing).toMatchObject({ code: 1, stdout: '' });
   expect(nothing.stderr).toContain('npm start');
   const key = await svc.run(['status'], { SVC_MASTER_KEY: '' });
-  expect(key).toMatchObject({ code: 1, stdout: '' });
+  expect(key).toMatchObject({ code: 2, stdout: '' });
   expect(key.stderr).toContain('SVC_MASTER_KEY is not set');
 });
 

@@ -185,7 +185,7 @@ test('a wrong Redis that was unreachable at the start is refused when it answers
     for (const socket of [inward, outward]) sockets.push(socket.on('error', () => {}));
     inward.pipe(outward).pipe(inward);
   }).listen(port, '127.0.0.1');
-  expect(await service.exited).toBe('exited with 1');
+  expect(await service.exited).toBe('exited with 2');
   expect(service.logs().join('\n')).toContain('The Redis at REDIS_URL belongs to sandbox');
   for (const socket of sockets) socket.destroy();
   wayThere.close();

@@ -59,7 +59,7 @@ def _raw(body: object, max_bytes: int) -> bytes:
     # Each character of a str has at least one byte in UTF-8.
     length = body.nbytes if isinstance(body, memoryview) else len(body)
     if length <= max_bytes:
-        raw = _raw(body, max_bytes)
+        raw = body.encode() if isinstance(body, str) else bytes(body)
         if len(raw) <= max_bytes:
             return raw
     raise WebhookVerificationError(f"The body is larger than max_bytes ({max_bytes} bytes).")

@@ -59,7 +59,7 @@ test('svc seals everything under a new key while the services run, and then the 
   const withoutOld = { SVC_MASTER_KEY: next };
   const alone = await svc.run(['submission', 'show', second.submissionId], withoutOld);
   expect(alone).toMatchObject({ code: 0 });
-  expect(await svc.run(['status'])).toMatchObject({ code: 1, stdout: '' });
+  expect(await svc.run(['status'])).toMatchObject({ code: 2, stdout: '' });
   await waitUntil(async () => (await svc.run(['tenant', 'list'], withoutOld)).code === 0);
 });
 
@@ -70,7 +70,7 @@ test('a rotation without a key that is needed says so and changes nothing', asyn
   await stack.createTenant();
   const SVC_MASTER_KEY = `next:${randomBytes(32).toString('base64')}`;
   const refused = await svc.run(['master-key', 'rotate'], { SVC_MASTER_KEY });
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('SVC_MASTER_KEY');
   expect(await svc.run(['tenant', 'list'])).toMatchObject({ code: 0 });
 });

@@ -181,7 +181,7 @@ test('the second of two equal purchases is repeated, although its credits would 
   expect(outcomes.map(({ kind }) => kind)).toEqual(['granted', 'repeated']);
 });
 
-test('one of two webhook tests is sent, and one of two redeliveries begins a round', async () => {
+test('one of two webhook tests is sent, and each of two redeliveries begins a round', async () => {
   const fixture = await createFixture();
   const { store, tenant, database } = fixture;
   const tenantId = await tenant(1_000, url);
@@ -196,7 +196,7 @@ test('one of two webhook tests is sent, and one of two redeliveries begins a rou
   const again = () => redeliver(store, { tenantId, deliveryId }, by);
   await atOnce(fixture, { table: 'deliveries', id: deliveryId }, [again, again]);
   expect(await database.query('SELECT status, round FROM deliveries')).toEqual([
-    { status: 'pending', round: 2 },
+    { status: 'pending', round: 3 },
   ]);
   expect((await audits(fixture, 'delivery.redeliver')).map(({ before }) => before)).toEqual([
     { status: 'delivered' },

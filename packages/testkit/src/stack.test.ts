@@ -4,7 +4,7 @@ import { waitUntil } from './wait-until.ts';
 
 it('shows why a service does not start, and leaves nothing open', async () => {
   const starting = startStack({ env: { LOG_LEVEL: 'loud' } });
-  await expect(starting).rejects.toThrow(/ 0 exited with 1 before .*\n.*LOG_LEVEL is not valid/s);
+  await expect(starting).rejects.toThrow(/ 0 exited with 2 before .*\n.*LOG_LEVEL is not valid/s);
 });
 
 it('kills a process and restarts it on the same port', async () => {

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@svc/client';
-import { createWebhookReceiver, startStack, testMasterKey, waitUntil } from '@svc/testkit';
+import { serviceNames } from '@svc/local';
+import {
+  connectScriptedNode,
+  createWebhookReceiver,
+  startStack,
+  testMasterKey,
+  waitUntil,
+} from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { application, connectNode } from '../support/journey.ts';
+import { auditMoney } from '../support/audit.ts';
+import { application, clientOf, connectNode, refusal } from '../support/journey.ts';
 import { svcOn } from '../support/svc.ts';
 
 test('svc seals everything under a new key while the services run, and then the old key can be removed', async () => {
@@ -61,6 +69,101 @@ test('svc seals everything under a new key while the services run, and then the 
   expect(alone).toMatchObject({ code: 0 });
   expect(await svc.run(['status'])).toMatchObject({ code: 2, stdout: '' });
   await waitUntil(async () => (await svc.run(['tenant', 'list'], withoutOld)).code === 0);
+});
+
+test('while one of two processes of each service has only the old key, a forced rotation loses nothing', async () => {
+  const old = testMasterKey();
+  const next = `next:${randomBytes(32).toString('base64')}`;
+  const both = `${next},${old}`;
+  const rings = [old, old];
+  const [stack, receiver] = await Promise.all([
+    startStack({
+      gateways: 2,
+      dispatchers: 2,
+      settlements: 2,
+      webhooks: 2,
+      envAt: (index) => ({ SVC_MASTER_KEY: rings[index] ?? old }),
+    }),
+    createWebhookReceiver(),
+  ]);
+  onTestFinished(async () => {
+    await stack.close();
+    await receiver.close();
+  });
+  const svc = svcOn(stack);
+  const rotate = (...words: string[]) =>
+    svc.run(['master-key', 'rotate', '--json', ...words], { SVC_MASTER_KEY: both });
+  const restart = async (index: number, ring: string): Promise<void> => {
+    rings[index] = ring;
+    for (const service of serviceNames) {
+      await stack.stop(service, index);
+      await stack.restart(service, index);
+    }
+  };
+  const missingAt = async (service: (typeof serviceNames)[number], index: number) => {
+    const answer = await fetch(`${stack.adminUrl(service, index)}/ready`);
+    const { missing }: { missing?: string[] } = JSON.parse(await answer.text());
+    return missing?.includes('masterKey') === true;
+  };
+  const lacking = async (index: number) => {
+    const all = await Promise.all(serviceNames.map((service) => missingAt(service, index)));
+    return serviceNames.filter((_, place) => all[place]);
+  };
+
+  await restart(0, both);
+  expect([await lacking(0), await lacking(1)]).toEqual([[], serviceNames]);
+  const refused = await rotate();
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  for (const service of serviceNames) expect(refused.stderr).toContain(`${service} on `);
+  const forced = await rotate('--force');
+  expect(forced.code).toBe(0);
+  expect(JSON.parse(forced.stdout).stillSealing).toEqual([old.split(':')[0]]);
+
+  // Both settlements take the jobs, and each event needs an outcome under the new key.
+  const env = { SVC_MASTER_KEY: both };
+  const created = await svc.run(
+    [
+      'tenant',
+      'create',
+      '--name',
+      'Acme',
+      '--webhook-url',
+      receiver.url,
+      '--grant',
+      '5000',
+      '--json',
+    ],
+    env,
+  );
+  const tenant = JSON.parse(created.stdout);
+  const onOld = clientOf(tenant, stack.gatewayUrls[1] ?? '');
+  expect(await refusal(onOld.balance())).toMatchObject({ status: 503, code: 'unavailable' });
+  const made = await svc.run(['node', 'create', '--name', 'attic', '--json'], env);
+  const { nodeId, nodeSecret: secret } = JSON.parse(made.stdout);
+  const node = await connectScriptedNode({ link: stack.nodeLinkUrl, nodeId, secret, slots: 8 });
+  onTestFinished(() => node.close());
+  node.autoPilot({ outcome: () => ({ failed: { code: 'captcha', message: 'A captcha.' } }) });
+  const client = clientOf(tenant, stack.gatewayUrl);
+  const ids: string[] = [];
+  for (let place = 0; place < 8; place += 1)
+    ids.push((await client.submit(application(`key-${place}`))).submissionId);
+  for (const id of ids) {
+    const { event } = await receiver.waitFor(({ event: one }) => one.data['submissionId'] === id);
+    expect(event.type).toBe('submission.failed');
+  }
+  expect(await auditMoney(stack.query)).toEqual([]);
+  expect(await stack.query('SELECT FROM reconcile_failures')).toEqual([]);
+  const status = JSON.parse((await svc.run(['status', '--json'], env)).stdout);
+  expect(status.ledger?.faults ?? 0).toBe(0);
+  for (const index of [0, 1])
+    expect(stack.logs('settlement', index).join('\n')).not.toContain('forged');
+
+  await restart(1, both);
+  const last = await rotate();
+  expect(JSON.parse(last.stdout).stillSealing).toEqual([]);
+  await restart(1, next);
+  expect([await lacking(0), await lacking(1)]).toEqual([[], []]);
+  expect(await onOld.getSubmission(ids[0] ?? '')).toMatchObject({ status: 'failed' });
 });
 
 test('a rotation without a key that is needed says so and changes nothing', async () => {

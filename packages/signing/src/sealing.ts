@@ -61,14 +61,16 @@ export function openKeyring(text: string): Keyring {
 /** The value may be sound: another process may hold its key. */
 class UnknownKeyError extends SealError {
   readonly code = 'UNKNOWN_MASTER_KEY';
-  constructor() {
+  readonly keyId: string;
+  constructor(keyId: string) {
     super('A sealed value needs a master key that SVC_MASTER_KEY does not have.');
+    this.keyId = keyId;
   }
 }
 
 function requireKey(keyring: Keyring, keyId: string): KeyObject {
   const key = keyring.keys.get(keyId);
-  if (key === undefined) throw new UnknownKeyError();
+  if (key === undefined) throw new UnknownKeyError(keyId);
   return keyOfBytes(key);
 }
 

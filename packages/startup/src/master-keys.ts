@@ -30,7 +30,7 @@ export async function announceKeys(
 }
 
 /**
- * False if a live process seals under a key that this process does not hold. True if Postgres does
+ * False if values may be sealed under a key that this process does not hold. True if Postgres does
  * not answer, because another check of the readiness says so.
  */
 export async function hasMasterKeys(store: Store): Promise<boolean> {

@@ -121,6 +121,19 @@ export async function openFixture({
   };
 }
 
+/**
+ * Opens the store of another process, which has rotated: it seals under a new master key, and holds
+ * the key of `testMasterKey` too. The caller closes it.
+ */
+export function openRotated({ store, database }: Pick<Fixture, 'store' | 'database'>): Store {
+  const masterKey = `next:${randomBytes(32).toString('base64')},${testMasterKey()}`;
+  return openStore({
+    databaseUrl: database.databaseUrl,
+    sealer: createSealer(openKeyring(masterKey)),
+    newId: store.newId,
+  });
+}
+
 export async function exhaustAged(store: Store): Promise<number> {
   const { candidates } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(

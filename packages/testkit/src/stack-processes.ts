@@ -41,6 +41,7 @@ export interface SlotPlan {
   readonly service: ServiceName;
   readonly index: number;
   readonly env: NodeJS.ProcessEnv;
+  readonly envAt?: ((index: number) => NodeJS.ProcessEnv) | undefined;
 }
 
 export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise<Slot> {
@@ -52,7 +53,7 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
       name: `${service} ${index}`,
       entry: entryUnderTest(serviceEntry(service)),
       nodeOptions,
-      env: { ...plan.env, ...ports },
+      env: { ...plan.env, ...plan.envAt?.(index), ...ports },
       onMessage: (message) => failpoints.receive(slot, message),
     });
   const slot: Slot = {

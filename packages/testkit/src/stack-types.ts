@@ -21,6 +21,11 @@ export interface StackOptions {
    * its variables for TLS and for the ports.
    */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Further variables of the processes with this index, of each service. Called at each start of a
+   * process, so a restart can give it others.
+   */
+  readonly envAt?: (index: number) => Readonly<Record<string, string>>;
   /** Creates the database; the default is `createTestDatabase`. */
   readonly database?: () => Promise<TestDatabase>;
   /** True if tests may arm failpoints in the services. */

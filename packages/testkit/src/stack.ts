@@ -113,6 +113,7 @@ async function startServices(
       service,
       index,
       env,
+      envAt: options.envAt,
     })),
   );
   await allEnded(plans.map(async (plan) => slots.push(await startSlot(plan, failpoints))));

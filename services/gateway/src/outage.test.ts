@@ -1,4 +1,6 @@
 import { dispatchDeadlineMs, toWireId } from '@svc/domain';
+import { publishKeys, resealPage, sealedColumns } from '@svc/store';
+import { openRotated } from '@svc/store/fixture';
 import { type RawResponse, sendSigned, waitUntil } from '@svc/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { type GatewayFixture, startGateways } from './gateway.fixture.ts';
@@ -56,6 +58,24 @@ test('without Redis a creation is 503 and holds nothing; reads and cancels still
   expect(changed.json()).toMatchObject(settings);
   const queued = await tenant.send({ method: 'POST', target: '/v1/webhooks/test' });
   expect(queued.status).toBe(202);
+});
+
+test('without a master key the gateway is not ready, and answers 503 to tenants that need the key', async () => {
+  gateways = await startGateways();
+  const [tenant, other] = [await gateways.tenant(), await gateways.tenant()];
+  const rotated = openRotated(gateways);
+  await publishKeys(rotated, { id: rotated.newId(), service: 'gateway', host: 'beta' });
+  expect((await ready()).json()).toEqual({ status: 'not_ready', missing: ['masterKey'] });
+  expect((await other.send({ target: '/v1/credits/balance' })).status).toBe(200);
+  for (const column of sealedColumns.filter(({ table }) => table === 'tenant_secrets'))
+    await resealPage(rotated, column, null);
+  await rotated.close();
+  const refused = await tenant.send({ target: '/v1/credits/balance' });
+  expect(expectation(refused)).toMatchObject({
+    status: 503,
+    retryAfter: '1',
+    body: { code: 'unavailable', retryAfterSeconds: 1 },
+  });
 });
 
 test('without Postgres every answer is 503 with Retry-After', async () => {

@@ -4,6 +4,7 @@ import {
   clearReconcileFailures,
   findOverdue,
   isAnswerLost,
+  isUnknownKey,
   recordReconcileFailures,
   rejectPending,
   storeServiceFailure,
@@ -36,7 +37,7 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 
 /**
  * Reconciles overdue submissions (CONTRACT 7, "Nothing hangs"). Passes may overlap. Throws at its
- * end if some could not be reconciled. Later passes retry them.
+ * end if some failed for another reason than a missing master key.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -85,7 +86,7 @@ async function reconcilePage(
     if (one.kind === 'unsettled' && settled.has(one.subjectId)) logReconciled(deps, one);
   }
   await recordFailures(deps, due.slice(0, tried), failed);
-  return [...failed.values()];
+  return [...failed.values()].filter((error) => !isUnknownKey(error));
 }
 
 async function recordFailures(
@@ -96,10 +97,12 @@ async function recordFailures(
   const failures = tried.flatMap(({ subjectId, kind }) => {
     if (!failed.has(subjectId)) return [];
     const error = failed.get(subjectId);
-    logger.warn(
-      { err: error, submissionId: toWireId('sub', subjectId), kind },
-      'could not reconcile a submission',
-    );
+    // `settleEach` has logged a missing master key.
+    if (!isUnknownKey(error))
+      logger.warn(
+        { err: error, submissionId: toWireId('sub', subjectId), kind },
+        'could not reconcile a submission',
+      );
     return [{ subjectId, kind, error }];
   });
   await recordReconcileFailures(store, 'settlement', failures);

@@ -1,7 +1,10 @@
 import { createConsumer, type Producer } from '@svc/queue';
 import { silent } from '@svc/startup/fixture';
+import { deadLetterFailures, readDeadLetters, settle, unsettledGraceMs } from '@svc/store';
+import { openRotated } from '@svc/store/fixture';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { reconcile } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';
 import {
   createSettlementFixture,
@@ -101,6 +104,36 @@ test('a submission that cannot be settled fails alone, and is returned', async (
     [broken],
   );
   await settleSubmissions(fixture.deps, [broken]);
+});
+
+test('without the master key of an outcome, it waits for another process and is no dead letter', async () => {
+  const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
+  const [good, sealed] = [
+    await fixture.submission(tenantId, 'settling'),
+    await fixture.submission(tenantId, 'settling'),
+  ];
+  const { deps, database } = fixture;
+  const stateOf = (id: string) => fixture.stateOf(id);
+  const rotated = openRotated(fixture);
+  const place = { table: 'submissions', column: 'outcome_sealed', tenantId, kind: 'failed' };
+  const outcome = rotated.sealer.seal({ ...place, row: sealed }, '{"message":"A captcha."}');
+  await database.query(
+    `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = $2 WHERE id = $1`,
+    [sealed, outcome],
+  );
+  await settleSubmissions(deps, [sealed, good]);
+  expect([await stateOf(sealed), await stateOf(good)]).toMatchObject([
+    { state: 'settling' },
+    { state: 'submitted' },
+  ]);
+  for (let pass = 0; pass <= deadLetterFailures; pass += 1) {
+    await fixture.advance(unsettledGraceMs);
+    await reconcile(deps);
+  }
+  expect(await readDeadLetters(deps.store, 10)).toMatchObject({ retrying: 0, count: 0 });
+  await settle(rotated, [sealed]);
+  await rotated.close();
+  expect((await stateOf(sealed)).state).toBe('failed');
 });
 
 test('without Redis money moves anyway, and the event is due in Postgres', async () => {

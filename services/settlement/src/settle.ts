@@ -1,7 +1,7 @@
 import { formatCredits, toWireId } from '@svc/domain';
 import { announceDeliveries, type Producer } from '@svc/queue';
 import { failpoint, type Logger } from '@svc/runtime';
-import { settle, type Ended, type Store } from '@svc/store';
+import { isUnknownKey, settle, type Ended, type Store } from '@svc/store';
 import { traced, type Tracing } from '@svc/tracing';
 
 export interface SettleDeps {
@@ -39,14 +39,15 @@ export async function settleEach(
 }
 
 /**
- * Settles the submissions of a `settlement.v1` job. Throws if one of them could not be settled. The
- * queue then retries the whole job, or gives it up after its last attempt.
+ * Settles the submissions of a `settlement.v1` job. Throws if some could not be settled, so that
+ * the queue retries the job. Those whose master key is missing wait for a reconciler.
  */
 export async function settleSubmissions(
   deps: SettleDeps,
   submissionIds: readonly string[],
 ): Promise<void> {
-  const unsettled = await settleEach(deps, submissionIds);
+  const failed = await settleEach(deps, submissionIds);
+  const unsettled = failed.filter(({ error }) => !isUnknownKey(error));
   if (unsettled.length === 0) return;
   const errors = unsettled.map(({ error }) => error);
   throw new AggregateError(errors, `${errors.length} submissions could not be settled`);
@@ -70,10 +71,10 @@ async function settleOne(deps: SettleDeps, submissionId: string): Promise<string
     await failpoint('settled.committed');
     return ended.deliveryIds.length === 0 ? [] : [ended.tenantId];
   } catch (error) {
-    deps.logger.error(
-      { err: error, submissionId: toWireId('sub', submissionId) },
-      'a submission could not be settled',
-    );
+    const fields = { err: error, submissionId: toWireId('sub', submissionId) };
+    if (isUnknownKey(error))
+      deps.logger.warn(fields, 'this process lacks the master key to settle a submission');
+    else deps.logger.error(fields, 'a submission could not be settled');
     throw error;
   }
 }

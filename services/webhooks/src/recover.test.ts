@@ -1,6 +1,14 @@
 import { webhookAgeMaxMs } from '@svc/domain';
 import { silent } from '@svc/startup/fixture';
-import { createEndpoint, readDeadLetters } from '@svc/store';
+import {
+  createEndpoint,
+  databaseNow,
+  forgetSealingKeys,
+  publishKeys,
+  readDeadLetters,
+  withdrawKeys,
+} from '@svc/store';
+import { openRotated } from '@svc/store/fixture';
 import { testAuthor } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRecovery } from './recover.ts';
@@ -8,18 +16,20 @@ import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.
 
 let fixture: WebhooksFixture;
 let woken: string[];
+let paused: boolean[];
 let recover: () => Promise<void>;
 
 beforeEach(async () => {
   fixture = await createWebhooksFixture();
   woken = [];
+  paused = [];
   recover = createRecovery({
     store: fixture.deps.store,
     producer: fixture.producer,
     deliverer: {
       wake: (tenantIds) => void woken.push(...tenantIds),
       wakeTargets: (targets) => void woken.push(...targets.map(({ targetId }) => targetId)),
-      setPaused: () => {},
+      setPaused: (isPaused) => void paused.push(isPaused),
       forgetOldBreakers: () => {},
     },
     logger: silent,
@@ -50,6 +60,23 @@ test('deliveries that cannot be ended do not block others from being ended or se
   expect(woken).toContain(dueTenantId);
   // Both broken deliveries are in backoff, so this pass does not try them and does not fail.
   await recover();
+});
+
+test('the deliverer pauses while the process lacks a master key', async () => {
+  const { store } = fixture.deps;
+  const rotated = openRotated(fixture);
+  const holder = { id: rotated.newId(), service: 'webhooks', host: 'beta' };
+  await recover();
+  await publishKeys(rotated, holder);
+  await recover();
+  expect(paused).toEqual([false, true]);
+  // Everything was sealed under the old key again.
+  await withdrawKeys(rotated, holder.id);
+  await rotated.close();
+  await fixture.advance(5);
+  await forgetSealingKeys(store, await databaseNow(store));
+  await recover();
+  expect(paused).toEqual([false, true, false]);
 });
 
 test('a delivery that cannot be ended becomes a dead letter until it has ended', async () => {

@@ -4,8 +4,11 @@ import { openKeyring } from '@svc/signing';
 import {
   beginReseal,
   countSealedRows,
+  databaseNow,
   endReseal,
   findKeyHolders,
+  findSealingKeys,
+  forgetSealingKeys,
   keyHeartbeatMs,
   publishKeys,
   type ResealedPage,
@@ -38,7 +41,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
         '2. Now put the new key first, for every service and for this command: `2027:…,2026:…`.',
         '   Run this command. You can interrupt it and run it again at any time.',
         '   It refuses while a running process lacks the new key, and names the process.',
-        '3. When the command says that all data is sealed under the new key, remove the old key.',
+        '3. When the command names no other key under which data may be sealed, remove the old key.',
         '',
         'Also run this command after an upgrade if `svc migrate` asks for it. First wait until',
         'every service runs the new version. Leave SVC_MASTER_KEY unchanged.',
@@ -72,21 +75,26 @@ async function rotate(context: Context, options: RotateOptions): Promise<void> {
   const resealed = await withHeartbeat(store, async () => {
     // A process that starts from now on sees the key of this command, and is not ready without it.
     if (!isForced) await refuseWithoutKey(store, keyId);
-    return resealAll(context, options);
+    const since = await databaseNow(store);
+    const columns = await resealAll(context, options);
+    await forgetSealingKeys(store, since);
+    return columns;
   });
+  const stillSealing = (await findSealingKeys(store)).filter((id) => id !== keyId);
   if (options.json === true) {
     const shown = resealed.map(({ column, looked, resealed: count }) => ({
       column,
       looked,
       resealed: count,
     }));
-    return printJson({ keyId, resealed: shown });
+    return printJson({ keyId, resealed: shown, stillSealing });
   }
   printTable(
     ['column', 'checked', 'resealed'],
     resealed.map(({ column, looked, resealed: count }) => [column, `${looked}`, `${count}`]),
   );
   print(`All sealed data in Postgres is now sealed under the key ${keyId}.`);
+  if (stillSealing.length > 0) print(await whyKeep(store, stillSealing));
   if (keys.size === 1) {
     print(
       'SVC_MASTER_KEY has only this key. To replace it, follow the steps in `svc master-key rotate --help`.',
@@ -102,6 +110,16 @@ async function refuseWithoutKey(store: Store, keyId: string): Promise<void> {
   throw new Refusal(
     `These processes lack the key ${keyId}: ${names}. Add the key to their SVC_MASTER_KEY, restart them, and run this command again. A process that has just crashed counts for 30 s. --force rotates anyway.`,
   );
+}
+
+/** Processes that seal under an old key have written values while this command ran, or will do so. */
+async function whyKeep(store: Store, keyIds: readonly string[]): Promise<string> {
+  const holders = await findKeyHolders(store);
+  const names = holders
+    .filter((one) => keyIds.includes(one.keyIds[0] ?? ''))
+    .map(({ service, host }) => `${service} on ${host}`);
+  const by = names.length === 0 ? '' : ` by ${names.join(', ')}`;
+  return `Data may still be sealed under ${keyIds.join(', ')}${by}. Put the new key first for every process, and run this command again before you remove the old key.`;
 }
 
 /** Publishes the keys of this command while `work` runs, as the services publish theirs. */

@@ -27,6 +27,7 @@ export interface Deployment {
   readonly partitionsMissing: readonly string[];
   readonly ledger: LedgerAuditStatus | null;
   readonly keyHolders: readonly KeyHolder[];
+  readonly sealingKeys: readonly string[];
   readonly databaseTime: Date;
   readonly deadLetters: number;
   /**

@@ -82,6 +82,7 @@ const sound: Deployment = {
   partitionsMissing: [],
   ledger,
   keyHolders: [],
+  sealingKeys: ['2026'],
   databaseTime: now,
   deadLetters: 0,
   isPurgeLate: false,
@@ -305,14 +306,17 @@ const holder = (service: string, host: string, ...keyIds: string[]) => ({
   keyIds,
 });
 
-const keysFinding = (keyHolders: Deployment['keyHolders']) =>
-  findingsOf({ ...sound, keyHolders }).find(({ check }) => check === 'master keys');
+const keysFinding = (keyHolders: Deployment['keyHolders'], sealingKeys = ['2026', '2027']) =>
+  findingsOf({ ...sound, keyHolders, sealingKeys }).find(({ check }) => check === 'master keys');
 
-test('a process that lacks the key under which another seals is a fault', () => {
+test('a process that lacks a key under which values may be sealed is a fault', () => {
   const both = [holder('gateway', 'a', '2027', '2026'), holder('settlement', 'a', '2026', '2027')];
   expect(keysFinding([...both, holder('gateway', 'b', '2026')])).toMatchObject({
     state: 'fault',
     found: 'gateway on b lacks 2027',
   });
   expect(keysFinding(both)?.state).toBe('ok');
+  // No process seals under the old key, but values may still be sealed under it.
+  expect(keysFinding([holder('gateway', 'a', '2027')])?.found).toBe('gateway on a lacks 2026');
+  expect(keysFinding([holder('gateway', 'a', '2027')], ['2027'])?.state).toBe('ok');
 });

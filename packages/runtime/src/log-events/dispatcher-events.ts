@@ -72,7 +72,7 @@ export const dispatcherEvents = {
     'Report the line with its stack: it is a defect. The frame counts as a bad frame. The third bad frame closes the link.',
   ),
   'dispatcher.dependency_unavailable': warn(
-    'a frame was not handled, because a dependency is unavailable',
+    'a frame was not handled, because a dependency or a master key is unavailable',
     ['nodeId', 'err', 'frame'],
     'Run `svc doctor`, and check Postgres and Redis. The node sends only `start`, `report` and outcomes again.',
   ),

@@ -13,6 +13,11 @@ export const settlementEvents = {
     ['err', 'submissionId'],
     actions.retried,
   ),
+  'settlement.key_missing': warn(
+    'this process lacks the master key to settle a submission',
+    ['err', 'submissionId'],
+    'Nothing for the submission: a process that has the key settles it. `svc doctor` names the key. Add it to `SVC_MASTER_KEY` of this process.',
+  ),
   'settlement.deliveries_not_announced': warn(
     'could not enqueue the wake-up job for deliveries',
     ['err', 'count'],

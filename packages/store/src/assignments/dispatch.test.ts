@@ -11,7 +11,8 @@ import type { Store } from '../connection/store.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
 import { findOverdue } from '../reconciling/overdue.ts';
 import { offersOfStored, type StoredOffer } from '../schema/offer-texts.ts';
-import { createFixture, usage } from '../store.fixture.ts';
+import { createFixture, newSubmission, openRotated, usage } from '../store.fixture.ts';
+import { holdSubmission } from '../submissions/hold.ts';
 import { readTrace } from '../submissions/trace.ts';
 import { assignmentsOf } from './assignments.ts';
 import { commitRunning } from './begin.ts';
@@ -41,6 +42,22 @@ test('the first accept to commit wins, and the payload is returned as it was sen
     payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
     requestId: 'req-1',
   });
+});
+
+test('a payload under a master key that the process lacks is not sent, and others of its batch are', async () => {
+  const fixture = await createFixture();
+  const { store, tenant, hold, node } = fixture;
+  const tenantId = await tenant();
+  const rotated = openRotated(fixture);
+  const sealed = await newSubmission(rotated, tenantId);
+  await holdSubmission(rotated, sealed);
+  const ids = [(await hold(tenantId)).id, sealed.id, (await hold(tenantId)).id];
+  const nodeId = await node();
+  const commits = await Promise.all(
+    ids.map((submissionId) => commitDispatched(store, { submissionId, nodeId })),
+  );
+  await rotated.close();
+  expect(commits.map(({ kind }) => kind)).toEqual(['dispatched', 'unopened', 'dispatched']);
 });
 
 test('nothing is loaded or dispatched after its deadline, and it is overdue only after the grace', async () => {

@@ -104,7 +104,9 @@ async function loadAll(
 export type DispatchCommit =
   /** The node keeps `receipt`, and returns it after the database was restored from a backup. */
   | { kind: 'dispatched'; payloadText: string; requestId: string; receipt: string }
-  | { kind: 'not_pending' };
+  | { kind: 'not_pending' }
+  /** The submission was assigned, but its payload does not open, so no node can get it. */
+  | { kind: 'unopened'; error: unknown };
 
 interface Dispatch {
   readonly submissionId: string;
@@ -176,7 +178,12 @@ async function commitAllDispatched(
     const rate = card && rateJsonOf(card, row.job_type, row.tier);
     const receipt = sealReceipt(store.sealer, { submissionId, nodeId }, row.receipt, rate);
     const { request_id: requestId } = row;
-    return { kind: 'dispatched', payloadText: payloadOf(store, row), requestId, receipt };
+    try {
+      return { kind: 'dispatched', payloadText: payloadOf(store, row), requestId, receipt };
+    } catch (error) {
+      // The others of this batch were assigned too, and must get their payloads.
+      return { kind: 'unopened', error };
+    }
   });
 }
 

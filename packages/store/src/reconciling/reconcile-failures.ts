@@ -1,5 +1,6 @@
 import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
+import { isUnknownKey } from '../sealing/key-holders.ts';
 
 /**
  * A row that cannot be reconciled is retried with backoff, so that other rows do not wait for it.
@@ -29,16 +30,17 @@ export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
 
 /**
- * Records one more failure of each subject. A failure during the subject's backoff does not count,
- * so two workers that fail at the same time count as one failure.
+ * Records one more failure of each subject. A failure during the subject's backoff does not count.
+ * A missing master key is a fault of this process, and is not recorded.
  */
 export async function recordReconcileFailures(
   { query }: Store,
   reconciler: ReconcilerName,
   failures: readonly ReconcileFailure[],
 ): Promise<void> {
-  if (failures.length === 0) return;
-  const sorted = failures.toSorted((one, other) => (one.subjectId < other.subjectId ? -1 : 1));
+  const ofSubjects = failures.filter(({ error }) => !isUnknownKey(error));
+  if (ofSubjects.length === 0) return;
+  const sorted = ofSubjects.toSorted((one, other) => (one.subjectId < other.subjectId ? -1 : 1));
   await query(recordSql, [
     reconciler,
     sorted.map(({ subjectId }) => subjectId),

@@ -1,5 +1,7 @@
 import type { RateJson, Tier } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
 import type { Sealer } from '../connection/store.ts';
+import { isKeyInUse, isUnknownKey } from '../sealing/key-holders.ts';
 import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
@@ -54,16 +56,21 @@ export function sealReceipt(
 }
 
 /**
- * Opens a receipt. Null if it is malformed, belongs to another node or submission, or is sealed
- * under a key that was dropped.
+ * Opens a receipt. Null if it is malformed, not of this node and submission, or sealed under a
+ * dropped key. Throws if its key is in use, but not in this process.
  */
-export function openReceipt(sealer: Sealer, assigned: Assigned, text: string): Receipt | null {
+export async function openReceipt(
+  query: Query,
+  sealer: Sealer,
+  { receipt: text, ...assigned }: Assigned & { readonly receipt: string },
+): Promise<Receipt | null> {
   try {
     const opened = sealer.unseal(receiptPlace(assigned), Buffer.from(text, 'base64'));
     const receipt: Receipt = JSON.parse(Buffer.from(opened).toString('utf8'));
     // Before the phase `bound`, the sealing itself does not bind a value to a node.
     return (receipt.nodeId ?? assigned.nodeId) === assigned.nodeId ? receipt : null;
-  } catch {
+  } catch (error) {
+    if (isUnknownKey(error) && (await isKeyInUse(query, error))) throw error;
     return null;
   }
 }

@@ -29,7 +29,7 @@ export async function applyReport(
       // The lock keeps the recovery from ending before this report is stored with its effect.
       const incarnation = await lockRecoveryInForce(query);
       if (incarnation === null) return null;
-      const receipt = openReceipt(store.sealer, report, report.receipt);
+      const receipt = await openReceipt(query, store.sealer, report);
       const found = await advance(query, report, receipt);
       const finding =
         found ?? (insertMissing ? await insert(store, query, report, receipt) : 'key_taken');

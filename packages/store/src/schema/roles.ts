@@ -55,6 +55,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   recovery_unreadable: change,
   // A row is deleted when its subject is reconciled, or needs no more work of the reconciler.
   reconcile_failures: [...change, 'DELETE'],
+  // A rotation of the master key deletes the ids of keys that are no longer used.
+  sealing_keys: [...change, 'DELETE'],
   solana_cursors: change,
   solana_payments: append,
   // A row is deleted when its signature has been read.

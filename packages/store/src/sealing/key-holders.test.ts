@@ -7,9 +7,12 @@ import { readStarts, sealCheckpoint, writeCheckpoints } from '../ledger-audit/ch
 import { readLedgerAudit, runLedgerAudit } from '../ledger-audit/run-audit.ts';
 import { startOf } from '../ledger/ledger-audit-entries.ts';
 import { firstId } from '../ledger/ledger-audit.ts';
+import { databaseNow } from '../schema/environment.ts';
 import { createFixture } from '../store.fixture.ts';
 import {
   findKeyHolders,
+  findSealingKeys,
+  forgetSealingKeys,
   holdsSealingKeys,
   isUnknownKey,
   publishKeys,
@@ -28,10 +31,10 @@ async function twoProcesses() {
     return openStore({ databaseUrl, sealer, newId: fixture.store.newId });
   };
   const rotated = open(`${next},${old}`);
-  return { fixture, rotated, lacking: fixture.store, close: () => rotated.close() };
+  return { fixture, rotated, lacking: fixture.store, open, close: () => rotated.close() };
 }
 
-test('a process that lacks the key of another is not ready until the other is gone', async () => {
+test('a process that lacks the key of another is not ready, also when the other is gone', async () => {
   const { fixture, rotated, lacking, close } = await twoProcesses();
   const ids = [rotated.newId(), rotated.newId()];
   await publishKeys(lacking, { id: lacking.newId(), service: 'gateway', host: 'a' });
@@ -46,10 +49,38 @@ test('a process that lacks the key of another is not ready until the other is go
   expect(await holdsSealingKeys(rotated)).toBe(true);
   await withdrawKeys(rotated, ids[0] ?? '');
   expect(await holdsSealingKeys(lacking)).toBe(false);
-  // The other process ends without a word.
+  // The other process ends without a word, but the values that it has sealed stay.
   await fixture.advance(30_001);
-  expect(await holdsSealingKeys(lacking)).toBe(true);
   expect(await findKeyHolders(lacking)).toEqual([]);
+  expect(await holdsSealingKeys(lacking)).toBe(false);
+  await close();
+});
+
+test('a key is needed until a rotation has begun after the last process that sealed under it', async () => {
+  const { fixture, rotated, lacking, open, close } = await twoProcesses();
+  const newOnly = open(next);
+  const holder = { id: lacking.newId(), service: 'gateway', host: 'a' };
+  const rotation = { id: rotated.newId(), service: 'svc master-key rotate', host: 'b' };
+  const rotate = async (meanwhile?: () => Promise<unknown>): Promise<string[]> => {
+    await fixture.advance(5);
+    const since = await databaseNow(rotated);
+    await meanwhile?.();
+    await forgetSealingKeys(rotated, since);
+    return findSealingKeys(rotated);
+  };
+  await publishKeys(lacking, holder);
+  await publishKeys(rotated, rotation);
+  expect(await rotate()).toEqual(['2026', '2027']);
+  expect(await holdsSealingKeys(newOnly)).toBe(false);
+  const passing = async () => {
+    await publishKeys(lacking, holder);
+    await withdrawKeys(lacking, holder.id);
+  };
+  expect(await rotate(passing)).toEqual(['2026', '2027']);
+  expect(await rotate()).toEqual(['2027']);
+  expect(await holdsSealingKeys(newOnly)).toBe(true);
+  expect(await holdsSealingKeys(lacking)).toBe(false);
+  await newOnly.close();
   await close();
 });
 

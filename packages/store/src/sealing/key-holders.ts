@@ -1,3 +1,4 @@
+import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
 /** A process that has published the ids of the master keys that it holds. */
@@ -15,13 +16,19 @@ export const keyHeartbeatMs = 5_000;
 const silentMs = 30_000;
 const live = `seen_at > svc_now() - ${silentMs} * interval '1 millisecond'`;
 
-/** Publishes the ids of the keys of this process, and is also its heartbeat. */
+/**
+ * Publishes the ids of the keys of this process, and is also its heartbeat. The id of the key that
+ * seals stays in `sealing_keys` until `forgetSealingKeys`.
+ */
 export async function publishKeys(
   { query, sealer }: Store,
   { id, service, host }: Omit<KeyHolder, 'keyIds'>,
 ): Promise<void> {
   await query(
-    `WITH old AS (DELETE FROM key_holders WHERE seen_at < svc_now() - interval '1 day')
+    `WITH old AS (DELETE FROM key_holders WHERE seen_at < svc_now() - interval '1 day'),
+     sealing AS (
+       INSERT INTO sealing_keys (key_id, seen_at) VALUES (($4::text[])[1], svc_now())
+       ON CONFLICT (key_id) DO UPDATE SET seen_at = EXCLUDED.seen_at)
      INSERT INTO key_holders (id, service, host, key_ids, seen_at)
      VALUES ($1::uuid, $2, $3, $4::text[], svc_now())
      ON CONFLICT (id) DO UPDATE SET seen_at = EXCLUDED.seen_at`,
@@ -41,16 +48,48 @@ export async function findKeyHolders({ query }: Store): Promise<KeyHolder[]> {
   );
 }
 
-/** False if a live process seals under a key that this process does not hold. */
-export async function holdsSealingKeys({ query, sealer }: Store): Promise<boolean> {
-  const lacking = await query(
-    `SELECT FROM key_holders WHERE ${live} AND key_ids[1] <> ALL($1::text[]) LIMIT 1`,
-    [[...sealer.keyIds]],
+/** The ids of the keys under which processes seal, or under which values may still be sealed. */
+export async function findSealingKeys({ query }: Store): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    'SELECT key_id AS id FROM sealing_keys ORDER BY key_id',
+    [],
   );
-  return lacking.length === 0;
+  return rows.map(({ id }) => id);
+}
+
+/** False if values may be sealed under a key that this process does not hold. */
+export async function holdsSealingKeys(store: Store): Promise<boolean> {
+  const { keyIds } = store.sealer;
+  return (await findSealingKeys(store)).every((id) => keyIds.includes(id));
+}
+
+/**
+ * Call this after a pass, begun at `since`, that found no value left under another key than the
+ * first one. Deletes the other ids, except those of processes that sealed after `since`.
+ */
+export async function forgetSealingKeys({ query, sealer }: Store, since: Date): Promise<void> {
+  await query(
+    `DELETE FROM sealing_keys WHERE key_id <> $1 AND seen_at < $2
+       AND key_id NOT IN (SELECT key_ids[1] FROM key_holders WHERE ${live})`,
+    [sealer.keyIds[0], since],
+  );
+}
+
+export interface UnknownKey extends Error {
+  readonly keyId: string;
 }
 
 /** True if a value is sealed under a master key that this process does not hold. */
-export function isUnknownKey(error: unknown): boolean {
+export function isUnknownKey(error: unknown): error is UnknownKey {
   return error instanceof Error && 'code' in error && error.code === 'UNKNOWN_MASTER_KEY';
+}
+
+/** True if a live process holds the key, or seals under it. Somebody may have made up the id. */
+export async function isKeyInUse(query: Query, { keyId }: UnknownKey): Promise<boolean> {
+  const held = await query<{ id: string }>(
+    `SELECT unnest(key_ids) AS id FROM key_holders WHERE ${live}
+     UNION SELECT key_id FROM sealing_keys`,
+    [],
+  );
+  return held.some(({ id }) => id === keyId);
 }

@@ -1,6 +1,7 @@
 import { isKeyScope, type KeyLimits, keyScopes } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
+import { isUnknownKey } from '../sealing/key-holders.ts';
 import { keyLimitsPlace, unsealText } from '../sealing/sealed.ts';
 
 /** The columns of a key that say what it may do, and their seal. */
@@ -24,8 +25,8 @@ export function sealKeyLimits({ sealer }: Store, row: KeyLimitsRow): Uint8Array 
 }
 
 /**
- * True if the limits of a key match their seal, or have none yet. A key may expire earlier than its
- * seal says, because an older service may have rotated it.
+ * True if the limits of a key match their seal, or have none yet. An older service may have made
+ * the key expire earlier. Throws if the master key is missing.
  */
 export function hasSoundLimits(
   { sealer }: Store,
@@ -45,7 +46,8 @@ export function hasSoundLimits(
           expiresAt !== null &&
           expiresAt.getTime() <= Date.parse(sealedExpiry)))
     );
-  } catch {
+  } catch (error) {
+    if (isUnknownKey(error)) throw error;
     return false;
   }
 }

@@ -30,8 +30,8 @@ export async function giveUpUnnamed(
 }
 
 /**
- * Call this only if the link has ended before the payload was sent. Stores `node_lost` if the
- * submission is still `dispatched` to the node.
+ * Call this only if the payload was not sent and never will be. Stores `node_lost` if the submission
+ * is still `dispatched` to the node.
  */
 export async function giveUpUnsent(
   dispatcher: Dispatcher,

@@ -170,6 +170,11 @@ export async function onAccept(
     refuse(dispatcher, link, message, 'gone');
     return;
   }
+  if (commit.kind === 'unopened') {
+    refuse(dispatcher, link, message, 'gone');
+    await giveUpUnsent(dispatcher, link, submissionId);
+    throw commit.error;
+  }
   const { requestId } = commit;
   link.logger.info({ requestId, submissionId: toWireId('sub', submissionId) }, 'dispatched');
   run.requestId = requestId;

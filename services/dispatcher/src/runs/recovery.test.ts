@@ -1,5 +1,15 @@
 import { toWireId } from '@svc/domain';
-import { beginRecovery, commitDispatched, endRecovery, readRecovery } from '@svc/store';
+import {
+  beginRecovery,
+  commitDispatched,
+  databaseNow,
+  endRecovery,
+  forgetSealingKeys,
+  publishKeys,
+  readRecovery,
+  withdrawKeys,
+} from '@svc/store';
+import { openRotated } from '@svc/store/fixture';
 import { testAuthor, waitUntil } from '@svc/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { frameTypesOf, useDispatching, uuidOf } from '../dispatcher.fixture.ts';
@@ -62,6 +72,33 @@ test('unreadable reports are refused, counted for their node, and more than 100 
   const status = await readRecovery(store);
   const nodeId = uuidOf(node.nodeId);
   expect(status).toMatchObject({ findings: {}, unreadable: [{ nodeId, reports: 101 }] });
+});
+
+test('a report under the master key of another process waits for it, and is not refused', async () => {
+  const { store } = service;
+  const rotated = openRotated(service);
+  const holder = { id: store.newId(), service: 'dispatcher', host: 'beta' };
+  await publishKeys(rotated, holder);
+  await begin();
+  const node = await service.connect();
+  const id = store.newId();
+  const kind = uuidOf(node.nodeId);
+  const place = { table: 'assignments', column: 'receipt', tenantId: null, kind, row: id };
+  const receipt = Buffer.from(rotated.sealer.seal(place, '{}')).toString('base64');
+  const submissionId = toWireId('sub', id);
+  const report = { type: 'report', submissionId, receipt, begun: true } as const;
+  node.send(report);
+  // Frames of one submission are handled in order, so the report has no answer before this one.
+  node.send({ type: 'stopped', submissionId, usage: {} });
+  await node.next('ack');
+  expect(frameTypesOf(node)).toEqual(['welcome', 'ack']);
+  // Nothing uses the key any more, or a node has made up its id.
+  await withdrawKeys(rotated, holder.id);
+  await rotated.close();
+  await service.advance(5);
+  await forgetSealingKeys(store, await databaseNow(store));
+  node.send(report);
+  expect(await node.next('recorded')).toMatchObject({ submissionId, refused: true });
 });
 
 test('a node that still reports after the end of the recovery connects again', async () => {

@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import { badFramesMax, runningMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
-import { isUnavailable } from '@svc/store';
+import { isUnavailable, isUnknownKey } from '@svc/store';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { enterFleet } from '../fleet/fleet-member.ts';
 import { closeLink, endLink } from '../links/end-link.ts';
@@ -222,8 +222,8 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
- * Handles a frame that follows the `hello`. Never throws. After an error for which `isUnavailable`
- * is true, the node gets no `error` frame, and the frame does not count as bad.
+ * Handles a frame that follows the `hello`. Never throws. If a dependency or a master key is
+ * missing, the node gets no answer, and the frame does not count as bad.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;
@@ -237,10 +237,10 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
       closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
     }
   } catch (error) {
-    if (isUnavailable(error)) {
+    if (isUnavailable(error) || isUnknownKey(error)) {
       link.logger.warn(
         { err: error, frame: frame.type },
-        'a frame was not handled, because a dependency is unavailable',
+        'a frame was not handled, because a dependency or a master key is unavailable',
       );
       return;
     }

@@ -1,6 +1,6 @@
 import { createLogger, createMetrics, systemClock } from '@svc/runtime';
 import { createKey } from '@svc/store';
-import { openFixture } from '@svc/store/fixture';
+import { openFixture, openRotated } from '@svc/store/fixture';
 import { testAuthor } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { countTamperedKeys } from '../metrics.ts';
@@ -25,6 +25,19 @@ test('a key whose limits were changed in the database has no secret and is count
     (await keys.tenant({ tenantId, keyId }, 'new'))?.credentials.hmacSecrets;
   expect(await secretsOf()).toEqual(['hsk_test_1']);
   expect(await counted()).toBe('0');
+  const place = { table: 'tenant_secrets', column: 'limits_sealed', tenantId, kind: 'key' };
+  const rotated = openRotated(fixture);
+  const limitsBefore = await database.query<{ sealed: Uint8Array }>(
+    'SELECT limits_sealed AS sealed FROM tenant_secrets WHERE id = $1',
+    [keyId],
+  );
+  const write = (sealed: Uint8Array | undefined) =>
+    database.query('UPDATE tenant_secrets SET limits_sealed = $2 WHERE id = $1', [keyId, sealed]);
+  await write(rotated.sealer.seal({ ...place, row: keyId }, '[["read"],[],null]'));
+  await expect(secretsOf()).rejects.toThrow('a master key that SVC_MASTER_KEY does not have');
+  expect(await counted()).toBe('0');
+  await write(limitsBefore[0]?.sealed);
+  await rotated.close();
   await database.query(`UPDATE tenant_secrets SET scopes = '{read,spend}' WHERE id = '${keyId}'`);
   expect(await secretsOf()).toEqual([]);
   expect(await counted()).toBe('1');

@@ -153,7 +153,7 @@ export async function noteListed(
 ): Promise<void> {
   await store.query(
     `UPDATE solana_cursors SET listed_at = $3
-     WHERE token_account = $1 AND EXISTS (SELECT FROM solana_watcher WHERE id = 1 AND epoch = $2)`,
+     WHERE token_account = $1 AND EXISTS (SELECT FROM solana_watcher WHERE epoch = $2)`,
     [tokenAccount, epoch, at],
   );
 }

@@ -29,8 +29,8 @@ export async function takeWatcherLease(
   const [row] = await store.query<WatcherLease>(
     `UPDATE solana_watcher SET epoch = epoch + (holder IS DISTINCT FROM $1)::int, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'
-     WHERE id = 1 AND (holder = $1 OR lease_expires_at NOT BETWEEN svc_now() + interval '1 millisecond'
-       AND svc_now() + 2 * $2 * interval '1 millisecond')
+     WHERE holder = $1 OR lease_expires_at NOT BETWEEN svc_now() + interval '1 millisecond'
+       AND svc_now() + 2 * $2 * interval '1 millisecond'
      RETURNING epoch, svc_now() AS at`,
     [holder, leaseMs],
   );
@@ -39,7 +39,7 @@ export async function takeWatcherLease(
 
 export async function releaseWatcherLease(store: Store, holder: string): Promise<void> {
   await store.query(
-    `UPDATE solana_watcher SET lease_expires_at = svc_now(), holder = NULL WHERE id = 1 AND holder = $1`,
+    `UPDATE solana_watcher SET lease_expires_at = svc_now(), holder = NULL WHERE holder = $1`,
     [holder],
   );
 }
@@ -49,9 +49,7 @@ export async function releaseWatcherLease(store: Store, holder: string): Promise
  * Throws `LeaseLost` if the lease has another epoch.
  */
 export async function holdFence(query: Query, epoch: bigint): Promise<void> {
-  const rows = await query('SELECT 1 FROM solana_watcher WHERE id = 1 AND epoch = $1 FOR SHARE', [
-    epoch,
-  ]);
+  const rows = await query('SELECT 1 FROM solana_watcher WHERE epoch = $1 FOR SHARE', [epoch]);
   if (rows.length === 0) throw new LeaseLost();
 }
 
@@ -67,7 +65,7 @@ export async function noteWatcherState(
   await store.query(
     `UPDATE solana_watcher SET polled_at = svc_now(), problem = $3,
        rpc_answered_at = CASE WHEN $2 THEN svc_now() ELSE rpc_answered_at END
-     WHERE id = 1 AND epoch = $1`,
+     WHERE epoch = $1`,
     [epoch, rpcAnswered, problem],
   );
 }

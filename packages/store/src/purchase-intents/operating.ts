@@ -97,7 +97,7 @@ export async function readWatcherStatus(store: Store, limit: number): Promise<Wa
     `SELECT holder, epoch, lease_expires_at > svc_now() AS "isHeld", polled_at AS "polledAt",
        rpc_answered_at AS "rpcAnsweredAt", problem,
        (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents"
-     FROM solana_watcher WHERE id = 1`,
+     FROM solana_watcher`,
     [],
   );
   if (watcher === undefined) throw new Error('the row of solana_watcher is missing');

@@ -1,7 +1,9 @@
-import { testAuthor } from '@svc/testkit';
+import { toWireId } from '@svc/domain';
+import { stopDatabaseClock, testAuthor } from '@svc/testkit';
 import { beforeAll, afterAll, expect, test } from 'vitest';
 import type { Author } from '../audit-log/audit.ts';
-import { type Fixture, openFixture } from '../store.fixture.ts';
+import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
+import { claimFor, createFixture, type Fixture, openFixture } from '../store.fixture.ts';
 import { findTenantCredentials } from './credentials.ts';
 import { sealAllKeyLimits } from './key-limits.ts';
 import { createKey, deleteKey, listKeys, type NewKey, recordKeyUses } from './keys.ts';
@@ -227,4 +229,223 @@ test('the seal of a key cannot be taken away, not even with a copy of its row', 
   expect(await sealAllKeyLimits(store)).toBe(1);
   expect(await sealAllKeyLimits(store)).toBe(0);
   await expect(database.query(seal, [recent])).rejects.toThrow(refused);
+});
+
+/** A store whose clock stands still, and the id of the first key of a tenant. */
+async function createStill() {
+  const own = await createFixture();
+  const { store, database } = own;
+  const openedAt = new Date();
+  const clockAt = (ms: number) =>
+    stopDatabaseClock(database.databaseUrl, new Date(openedAt.getTime() + ms));
+  await clockAt(0);
+  const tenantId = await own.tenant();
+  const [first] = await listKeys(store, tenantId);
+  const create = async (key: Partial<NewKey> = {}, by: Author = testAuthor) => {
+    const asked = {
+      secret: 'hsk_test_2',
+      scopes: ['read'],
+      addresses: [],
+      expiresInDays: null,
+    } as const;
+    const made = await createKey(store, { tenantId, ...asked, ...key }, by);
+    if (made.kind !== 'created') throw new Error(made.kind);
+    return made;
+  };
+  return { ...own, openedAt, clockAt, tenantId, create, firstId: first?.id ?? '' };
+}
+
+const dayMs = 86_400_000;
+
+test('the valid keys of a tenant are listed newest first, with all that limits them', async () => {
+  const { store, openedAt, clockAt, tenantId, create, firstId, tenant } = await createStill();
+  await tenant();
+  const limits = { scopes: ['spend', 'read'], addresses: ['192.0.2.0/24'] } as const;
+  const { key: limited } = await create({ ...limits, expiresInDays: 2 });
+  expect(limited).toEqual({
+    ...limits,
+    id: limited.id,
+    createdAt: openedAt,
+    expiresAt: new Date(openedAt.getTime() + 2 * dayMs),
+    lastUsedAt: null,
+  });
+  const { key: same } = await create();
+  await clockAt(1);
+  const { key: newest } = await create();
+  const listed = await listKeys(store, tenantId);
+  const older = [limited.id, same.id, firstId].toSorted().toReversed();
+  expect(listed.map(({ id }) => id)).toEqual([newest.id, ...older]);
+  expect(listed).toContainEqual(limited);
+  await clockAt(2 * dayMs - 1);
+  expect(await listKeys(store, tenantId)).toHaveLength(4);
+  await clockAt(2 * dayMs);
+  expect((await listKeys(store, tenantId)).map(({ id }) => id)).not.toContain(limited.id);
+  expect(await deleteKey(store, { tenantId, keyId: limited.id }, testAuthor)).toEqual({
+    kind: 'not_found',
+  });
+});
+
+test('a creation removes the expired named keys of its tenant only', async () => {
+  const { store, clockAt, tenantId, create, database, tenant } = await createStill();
+  const otherId = await tenant();
+  const asked = {
+    secret: 'hsk_test_2',
+    scopes: ['read'],
+    addresses: [],
+    expiresInDays: 1,
+  } as const;
+  await createKey(store, { ...asked, tenantId: otherId }, testAuthor);
+  await create({ expiresInDays: 1 });
+  await create({ expiresInDays: 2 });
+  const rotation = {
+    tenantId,
+    kind: 'hmac',
+    secret: 'hsk_test_9',
+    overlapMs: 1,
+    force: false,
+  } as const;
+  await rotateTenantSecret(store, rotation, testAuthor);
+  await clockAt(dayMs);
+  await create();
+  const rows = await database.query(
+    `SELECT kind, count(*)::int AS count, tenant_id = $1 AS own FROM tenant_secrets
+     WHERE kind <> 'webhook' GROUP BY 1, 3 ORDER BY 3, 1`,
+    [tenantId],
+  );
+  expect(rows).toEqual([
+    { kind: 'hmac', count: 1, own: false },
+    { kind: 'key', count: 1, own: false },
+    { kind: 'hmac', count: 2, own: true },
+    { kind: 'key', count: 2, own: true },
+  ]);
+});
+
+test('a creation and a deletion of a key are in the audit log, and the tenant is notified', async () => {
+  const { store, tenant, database, openedAt } = await createStill();
+  const tenantId = await tenant(0, 'https://hooks.example.com/');
+  const asked = {
+    secret: 'hsk_test_2',
+    scopes: ['read'],
+    addresses: [],
+    expiresInDays: 1,
+  } as const;
+  const made = await createKey(store, { ...asked, tenantId }, testAuthor);
+  if (made.kind !== 'created') throw new Error(made.kind);
+  const keyId = made.key.id;
+  const deleted = await deleteKey(store, { tenantId, keyId }, testAuthor);
+  expect([made, deleted]).toMatchObject([
+    { deliveryIds: [expect.any(String)] },
+    { kind: 'deleted', deliveryIds: [expect.any(String)] },
+  ]);
+  const expiresAt = new Date(openedAt.getTime() + dayMs).toISOString();
+  const key = { keyId: toWireId('key', keyId), scopes: ['read'], addresses: [], expiresAt };
+  const entries = await database.query(
+    `SELECT action, subject_id AS subject, before, after FROM audit_log WHERE action LIKE 'key.%' ORDER BY id`,
+  );
+  const subject = toWireId('tnt', tenantId);
+  expect(entries).toEqual([
+    { action: 'key.create', subject, before: null, after: key },
+    { action: 'key.delete', subject, before: key, after: null },
+  ]);
+  const attempts = await claimFor(store, tenantId);
+  const changes = attempts.map(({ body }) => JSON.parse(body ?? '{}').data.what);
+  expect(new Set(changes)).toEqual(new Set(['key.created', 'key.deleted']));
+});
+
+test('a key of another tenant is not deleted, and other keys stay', async () => {
+  const { store, tenantId, create, firstId, tenant } = await createStill();
+  const otherId = await tenant();
+  const [{ key: one }, { key: two }] = [await create(), await create()];
+  const remove = (keyId: string, of = tenantId) =>
+    deleteKey(store, { tenantId: of, keyId }, testAuthor);
+  expect(await remove(one.id, otherId)).toEqual({ kind: 'not_found' });
+  expect(await remove(one.id)).toMatchObject({ kind: 'deleted' });
+  const ids = (await listKeys(store, tenantId)).map(({ id }) => id);
+  expect(ids.toSorted()).toEqual([two.id, firstId].toSorted());
+});
+
+test('a key whose row was edited does not count as another key, and a limited one may change settings', async () => {
+  const { store, tenantId, create, firstId, database } = await createStill();
+  const remove = async (keyId: string) =>
+    (await deleteKey(store, { tenantId, keyId }, testAuthor)).kind;
+  const { key: whole } = await create({ scopes: ['read', 'spend', 'settings'] });
+  await database.query(`UPDATE tenant_secrets SET limits_sealed = 'x' WHERE id = $1`, [whole.id]);
+  expect(await remove(firstId)).toBe('last_key');
+  expect(await remove(whole.id)).toBe('deleted');
+  const { key: settings } = await create({ scopes: ['settings'] });
+  expect(await remove(settings.id)).toBe('deleted');
+});
+
+test('an author without a key may create any key, and a change of keys waits for another', async () => {
+  const own = await createStill();
+  const { tenantId, create } = own;
+  const unnamed: Author = { actor: { kind: 'tenant', id: tenantId }, requestId: null };
+  await create({ scopes: ['settings', 'read', 'spend'] }, unnamed);
+  const other = await beginOther(own);
+  await other.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+  const made = create();
+  await untilLockWait(own);
+  await other.commit();
+  const { key } = await made;
+  const again = await beginOther(own);
+  await again.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+  const deleted = deleteKey(own.store, { tenantId, keyId: key.id }, testAuthor);
+  await untilLockWait(own);
+  await again.commit();
+  expect(await deleted).toMatchObject({ kind: 'deleted' });
+});
+
+test.each(['audit_log', 'tenant_secrets', 'events'])(
+  'a change of keys that %s refuses changes nothing',
+  async (table) => {
+    const { store, tenantId, create, database } = await createStill();
+    const { key } = await create();
+    await database.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+       CREATE TRIGGER refuse BEFORE INSERT OR DELETE ON ${table} EXECUTE FUNCTION refuse()`,
+    );
+    await expect(create()).rejects.toThrow('not now');
+    const deleted = deleteKey(store, { tenantId, keyId: key.id }, testAuthor);
+    await expect(deleted).rejects.toThrow('not now');
+    expect(await listKeys(store, tenantId)).toHaveLength(2);
+  },
+);
+
+test('the last use of a key is the latest one, and a locked key is left for later', async () => {
+  const own = await createStill();
+  const { store, database, create, firstId, clockAt, openedAt } = own;
+  const [{ key: second }, { key: third }] = [await create(), await create()];
+  const startMs = 3_600_000 - (openedAt.getTime() % 60_000);
+  /** The uses of the three keys, in milliseconds after `startMs`. */
+  const used = async () => {
+    const rows = await database.query<{ id: string; at: Date | null }>(
+      'SELECT id, last_used_at AS at FROM tenant_secrets',
+    );
+    const at = new Map(rows.map((row) => [row.id, row.at]));
+    return [firstId, second.id, third.id].map((id) => {
+      const ms = at.get(id)?.getTime();
+      return ms === undefined ? null : ms - openedAt.getTime() - startMs;
+    });
+  };
+  const use = (...uses: [string, number][]) =>
+    recordKeyUses(
+      store,
+      uses.map(([keyId, agoMs]) => ({ keyId, agoMs })),
+    );
+  await clockAt(startMs + 119_999);
+  expect(await use([firstId, 0], [second.id, 60_000])).toEqual([]);
+  expect(await used()).toEqual([60_000, 0, null]);
+  expect(await use([firstId, 60_000], [second.id, 60_000])).toEqual([]);
+  expect(await used()).toEqual([60_000, 0, null]);
+  const other = await beginOther(own);
+  await other.query('SELECT FROM tenant_secrets WHERE id = ANY($1::uuid[]) FOR UPDATE', [
+    [firstId, third.id],
+  ]);
+  await clockAt(startMs + 120_000);
+  const skipped = await use([firstId, 0], [second.id, 0], [third.id, 0]);
+  expect(skipped.toSorted()).toEqual([firstId, third.id].toSorted());
+  await other.commit();
+  expect(await used()).toEqual([60_000, 120_000, null]);
+  expect(await use([third.id, 0])).toEqual([]);
+  expect(await used()).toEqual([60_000, 120_000, 120_000]);
 });

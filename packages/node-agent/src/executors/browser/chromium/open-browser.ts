@@ -8,6 +8,7 @@ import {
   deleteProfileDirectory,
   type ProfileDirectory,
 } from './profile-directory.ts';
+import { filterProtocol } from './protocol-filter.ts';
 import { type BrowserUsage, meterUsage, type UsageMeter } from './usage-meter.ts';
 import { whileConnected } from './while-connected.ts';
 
@@ -124,8 +125,10 @@ class RunningBrowser {
     this.#browser = browser;
     this.#main = main;
     this.#root = root;
+    const protocol = filterProtocol(browser, () => this.endLater('memory'));
     this.#meter = meterUsage(main, (bytes) => {
-      if (bytes > bytesMax) this.endLater('memory');
+      // The messages of the browser count as memory, because the agent may keep them.
+      if (bytes + protocol.keptBytes() > bytesMax) this.endLater('memory');
     });
     browser.on('disconnected', () => this.endLater('crashed'));
   }

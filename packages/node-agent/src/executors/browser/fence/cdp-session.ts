@@ -7,8 +7,7 @@ type CdpParameters = Parameters<CDPSession['send']>[1];
 /** A session of the DevTools protocol with one target, such as a page, a frame or a worker. */
 export interface CdpSession {
   /**
-   * Rejects if the target refuses the command. If the target is closed, the promise rejects, or
-   * never settles in a nested session.
+   * Rejects if the target refuses the command, or is closed.
    */
   send(method: CdpMethod, params?: CdpParameters): Promise<unknown>;
 }
@@ -19,6 +18,10 @@ export function sessionOf(session: CDPSession): CdpSession {
   return { send: (method, params) => session.send(method, params) };
 }
 
+interface Waiting extends PromiseWithResolvers<unknown> {
+  readonly sessionId: string;
+}
+
 /**
  * The sessions of targets inside another target. Their messages travel inside messages of the
  * parent session (decision 28).
@@ -26,7 +29,7 @@ export function sessionOf(session: CDPSession): CdpSession {
 export class NestedSessions {
   readonly #parent: CdpSession;
   readonly #listeners = new Map<string, CdpListener>();
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
   constructor(parent: CdpSession) {
@@ -37,7 +40,7 @@ export class NestedSessions {
     const session: CdpSession = {
       send: (method, params = {}) => {
         const id = (this.#lastId += 1);
-        const waiting = Promise.withResolvers<unknown>();
+        const waiting = { sessionId, ...Promise.withResolvers<unknown>() };
         this.#waiting.set(id, waiting);
         const message = JSON.stringify({ id, method, params });
         this.#parent
@@ -48,6 +51,20 @@ export class NestedSessions {
     };
     this.#listeners.set(sessionId, listener(session));
     return session;
+  }
+
+  /** The number of open sessions. */
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  /** Forgets a session whose target is closed, and rejects its commands. */
+  close(sessionId: string): void {
+    this.#listeners.delete(sessionId);
+    for (const [id, waiting] of this.#waiting) {
+      if (waiting.sessionId === sessionId)
+        this.#take(id)?.reject(new Error('the target is closed'));
+    }
   }
 
   /**
@@ -69,7 +86,7 @@ export class NestedSessions {
       );
   }
 
-  #take(id: number): PromiseWithResolvers<unknown> | undefined {
+  #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     return waiting;

@@ -1,5 +1,8 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
+/** The most requests that are known to be in flight. After that, the oldest are forgotten. */
+const openMax = 1_000;
+
 /**
  * Knows which HTTP requests of a page are in flight, from the `Network.*` events of the DevTools
  * protocol.
@@ -20,13 +23,22 @@ export class InFlight {
     if (requestId === undefined) return;
     if (method === 'Network.requestWillBeSent') {
       const url = textOf(fieldsOf(fields['request'])['url']) ?? '';
-      if (url.startsWith('http')) this.#open.add(requestId);
+      if (url.startsWith('http')) this.#add(requestId);
     } else if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') {
       this.#open.delete(requestId);
       this.#paused.delete(requestId);
       this.#ends.get(requestId)?.resolve(method === 'Network.loadingFinished');
     } else return;
     this.#onChange();
+  }
+
+  #add(requestId: string): void {
+    this.#open.add(requestId);
+    if (this.#open.size <= openMax) return;
+    for (const oldest of this.#open) {
+      this.#open.delete(oldest);
+      return;
+    }
   }
 
   /**

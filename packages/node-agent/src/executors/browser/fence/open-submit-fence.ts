@@ -53,6 +53,8 @@ const cutWaitMs = 500;
  * frame or worker may disappear before it reports the end.
  */
 const endWaitMs = 2_000;
+/** The most requests that wait for the answer to the submission. Further requests are aborted. */
+const heldMax = 1_000;
 const answerTextLengthMax = 1024 * 1024;
 const emptyStatuses: readonly number[] = [204, 205, 304];
 
@@ -143,6 +145,7 @@ class Fence implements SubmitFence {
         if (isSubmission) this.stop();
         return;
       case 'hold':
+        if (this.#held.length >= heldMax) return fail(session, paused);
         this.#inFlight.pause(paused.networkId);
         this.#held.push(() => this.#onRequest(session, paused));
         return;

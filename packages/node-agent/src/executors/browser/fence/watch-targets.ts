@@ -15,13 +15,21 @@ const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
  */
 const outsiders = [{ type: 'page' }, { exclude: true }];
 
+/** The most frames and workers of one target that have a session. */
+const targetsMax = 1_000;
+
 function listenerOf(session: CdpSession, listener: TargetListener): CdpListener {
   const nested = new NestedSessions(session);
   return (method, params) => {
     if (method === 'Target.receivedMessageFromTarget') return nested.receive(params);
+    if (method === 'Target.detachedFromTarget') {
+      return nested.close(textOf(fieldsOf(params)['sessionId']) ?? '');
+    }
     if (method !== 'Target.attachedToTarget') return listener(session, method, params);
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
+    // A target over this limit keeps waiting for the debugger, so it makes no requests.
+    if (nested.size >= targetsMax) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
     // `gate` fails for a worker, but the session of the page or frame pauses the worker's requests.
     // `gate` also fails for a target that has gone, which makes no requests.
@@ -34,7 +42,7 @@ async function gate(session: CdpSession): Promise<void> {
   // Sends each command before the earlier ones are answered, because a target that waits for the
   // debugger might not answer them before `Runtime.runIfWaitingForDebugger`.
   await Promise.all([
-    session.send('Network.enable'),
+    session.send('Network.enable', { maxPostDataSize: 1 }),
     // Fails for a worker, because workers have no Fetch domain.
     session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }),
     session.send('Target.setAutoAttach', {

@@ -20,16 +20,28 @@ export interface InFlight {
 
 const quietMs = 90;
 
+/** The most requests that are known of a page. After that, the oldest are forgotten. */
+const requestsMax = 1_000;
+
+function keep(known: Map<Request, number>, request: Request, nowMs: number): void {
+  known.set(request, nowMs);
+  if (known.size <= requestsMax) return;
+  for (const oldest of known.keys()) {
+    known.delete(oldest);
+    return;
+  }
+}
+
 export function trackRequests(page: Page): InFlight {
   const started = new Map<Request, number>();
   const asked = new Map<Request, number>();
   let changedAtMs = Number.NEGATIVE_INFINITY;
   page.on('request', (request) => {
     const nowMs = performance.now();
-    if (['fetch', 'xhr'].includes(request.resourceType())) asked.set(request, nowMs);
+    if (['fetch', 'xhr'].includes(request.resourceType())) keep(asked, request, nowMs);
     if (['GET', 'HEAD', 'OPTIONS'].includes(request.method())) return;
     changedAtMs = nowMs;
-    started.set(request, nowMs);
+    keep(started, request, nowMs);
   });
   const end = (request: Request): void => {
     asked.delete(request);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { checkoutDir, compileCache } from '@svc/local';
 import {
   bareEnvironment,
@@ -20,7 +20,17 @@ let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let redis: Awaited<ReturnType<typeof startTestRedis>>;
 let taken: number;
 let untrusted: number;
+let untrustedPostgres: number;
 const servers: Server[] = [];
+
+/** Agrees to the SSLRequest of a client of Postgres, then offers a certificate that it has signed itself. */
+function startTlsAsPostgres(socket: Socket): void {
+  socket.on('error', () => {});
+  socket.once('data', () => {
+    socket.write('S');
+    new TLSSocket(socket, { isServer: true, ...selfSigned() }).on('error', () => {});
+  });
+}
 
 async function listen(server: Server): Promise<number> {
   servers.push(server.listen(0, '127.0.0.1'));
@@ -32,6 +42,7 @@ async function listen(server: Server): Promise<number> {
 beforeAll(async () => {
   [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   taken = await listen(createServer());
+  untrustedPostgres = await listen(createServer(startTlsAsPostgres));
   untrusted = await listen(createTlsServer(selfSigned(), (socket) => socket.on('error', () => {})));
 });
 afterAll(async () => {
@@ -71,6 +82,12 @@ const mistakes: Readonly<Record<string, () => NodeJS.ProcessEnv>> = {
       url.password = 'wrong';
     }),
   }),
+  'wrong password': () => ({
+    DATABASE_URL: changedUrl((url) => void (url.password = 'wrong')),
+  }),
+  'untrusted certificate of Postgres': () => ({
+    DATABASE_URL: `postgresql://svc:x@localhost:${untrustedPostgres}/svc?sslmode=verify-full`,
+  }),
   'no TLS at Postgres': () => ({
     DATABASE_URL: changedUrl((url) => url.searchParams.set('sslmode', 'verify-full')),
   }),
@@ -82,12 +99,14 @@ const mistakes: Readonly<Record<string, () => NodeJS.ProcessEnv>> = {
   'short key': () => ({ SVC_MASTER_KEY: 'short' }),
 };
 
+const wrongRedisPassword = () => ({
+  REDIS_URL: redis.redisUrl.replace(/\/\/([^@]*@)?/, '//nobody:wrong@'),
+});
+
 const mistakesOfServices: typeof mistakes = {
   ...mistakes,
   'broken Redis URL': () => ({ REDIS_URL: 'redis://:%zz@127.0.0.1:1' }),
-  'wrong password of Redis': () => ({
-    REDIS_URL: redis.redisUrl.replace(/\/\/([^@]*@)?/, '//nobody:wrong@'),
-  }),
+  'wrong password of Redis': wrongRedisPassword,
   'untrusted certificate of Redis': () => ({ REDIS_URL: `rediss://localhost:${untrusted}` }),
   'port in use': () => ({ ADMIN_PORT: `${taken}` }),
 };
@@ -145,3 +164,11 @@ test.concurrent.each(
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
+
+test.concurrent.each(['doctor', 'status'])(
+  'svc %s names a wrong password of Redis',
+  async (word) => {
+    const { stdout } = await runSvcProcess([word], environment(wrongRedisPassword()));
+    expect(stdout).toContain('Redis refuses the user name or the password in REDIS_URL.');
+  },
+);

@@ -110,7 +110,7 @@ describe('svc-node', () => {
     const refused = svcNode(['--link', link], environment());
     const output: Buffer[] = [];
     refused.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
-    expect(await once(refused, 'close')).toEqual([1, null]);
+    expect(await once(refused, 'close')).toEqual([2, null]);
     expect(Buffer.concat(output).toString()).toContain('wss://');
     svcNode(['--link', link, '--insecure'], environment());
     expect(await service.greet()).toMatchObject({ slots: 3 });
@@ -160,7 +160,7 @@ describe('svc-node', () => {
     for (const directory of [file, path.join(file, 'state')]) {
       const env = { ...environment(), SVC_NODE_STATE_DIR: directory };
       const { code, text } = await outputOf(svcNode([], env));
-      expect(code).toBe(1);
+      expect(code).toBe(2);
       expect(text).toContain(`svc-node: ${directory} cannot be written.`);
     }
   });
@@ -187,12 +187,21 @@ describe('svc-node', () => {
 
   test('names a missing option, and exits', async () => {
     const { SVC_NODE_SECRET: _, ...incomplete } = environment();
-    const child = svcNode([], incomplete);
-    let output = '';
-    child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const [code] = await once(child, 'exit');
-    expect(code).toBe(1);
-    expect(output).toContain('--secret');
+    const { code, text } = await outputOf(svcNode([], incomplete));
+    expect(code).toBe(2);
+    expect(text).toContain('--secret');
+  });
+
+  test.each([
+    ['--link', { SVC_NODE_LINK: 'wss://host:99999' }, []],
+    ['--link', { SVC_NODE_LINK: 'https://nodes.example.com' }, []],
+    ['--slots', {}, ['--slots', 'many']],
+    ['--colour', {}, ['--colour']],
+    ['--link', { SVC_NODE_LINK: '%zz' }, ['doctor']],
+  ])('names the wrong option %s in one line, and exits with 2', async (option, env, args) => {
+    const { code, text } = await outputOf(svcNode(args, { ...environment(), ...env }));
+    expect({ code, lines: text.trim().split('\n').length }).toEqual({ code: 2, lines: 1 });
+    expect(text).toContain(option);
   });
 });
 
@@ -268,7 +277,7 @@ describe('svc-node with a browser', () => {
     ['--only-host', 'a b', 'It must be a host name without a scheme, port or path.'],
   ])('refuses %s %s', async (flag, value, reason) => {
     const { code, text } = await outputOf(svcNode([flag, value], environment()));
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(text).toContain(reason);
   });
 });

@@ -8,38 +8,48 @@ import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
 import { createObservedAddresses, type ObservedAddresses } from './observed-addresses.ts';
 import { onlyAt } from './only-at.ts';
-import { readCommand, type RunOptions } from './options.ts';
+import { readCommand, type RunOptions, wrongConfigurationStatus } from './options.ts';
 
 /** The error codes if a directory cannot be created or written. `EEXIST`: its path is a file. */
 const unwritableCodes = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'];
 
+interface CannotStart {
+  readonly sentence: string;
+  readonly status: number;
+}
+
 /** The message for the node owner. Undefined for an error that the owner cannot fix. */
-function sentenceOf(error: unknown, stateDir: string): string | undefined {
+function refusalOf(error: unknown, stateDir: string): CannotStart | undefined {
   if (!(error instanceof Error)) return undefined;
   const isForOwner = error instanceof DirectoryInUse || error instanceof CannotLock;
   // The check for `CannotStartBrowser` uses the name, because only a node with a browser loads the
   // class.
-  if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
+  if (isForOwner || error.name === 'CannotStartBrowser')
+    return { sentence: error.message, status: 1 };
   const code = 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free some space on this disk.`;
-  return typeof code === 'string' && unwritableCodes.includes(code)
-    ? `${stateDir} cannot be written. Set --state-dir to a directory that this user can write to.`
-    : undefined;
+  if (code === 'ENOSPC') {
+    const sentence = `The disk of ${stateDir} is full. Free some space on this disk.`;
+    return { sentence, status: 1 };
+  }
+  if (typeof code !== 'string' || !unwritableCodes.includes(code)) return undefined;
+  const sentence = `${stateDir} cannot be written. Set --state-dir to a directory that this user can write to.`;
+  return { sentence, status: wrongConfigurationStatus };
 }
 
 /**
  * Returns the result of `work`. If it fails for a reason that the node owner can fix, prints a
- * sentence and exits with code 1. Rejects with any other error.
+ * sentence and exits with 1, or with 2 if an option is wrong.
  */
 async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const sentence = sentenceOf(error, stateDir);
-    if (sentence === undefined) throw error;
+    const refusal = refusalOf(error, stateDir);
+    if (refusal === undefined) throw error;
+    const { sentence, status } = refusal;
     log('error', sentence, { event: 'node.cannot_start' });
     process.stderr.write(`svc-node: ${sentence}\n`);
-    process.exit(1);
+    process.exit(status);
   }
 }
 

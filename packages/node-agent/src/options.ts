@@ -147,11 +147,15 @@ const browserOptions = [
   ).env('SVC_NODE_DEBUG_DIR'),
 ];
 
+/** The exit status if an option, a variable or a directory is wrong (CONTRACT 9). */
+export const wrongConfigurationStatus = 2;
+
 function createCommand(): Command {
   const command = new Command('svc-node')
     .description('Runs jobs of the submission service on this machine.')
     .usage('[options] [doctor]')
-    .allowExcessArguments(false);
+    .allowExcessArguments(false)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongConfigurationStatus));
   for (const option of [...linkOptions, ...runOptions, ...browserOptions]) {
     command.addOption(option);
   }
@@ -192,7 +196,7 @@ function checkRun(command: Command, options: NodeOptions): RunOptions {
 
 /**
  * Reads the command line. If the command or an option is invalid, or if `run` lacks an option that
- * it needs, prints the reason and exits.
+ * it needs, prints the reason and exits with 2.
  */
 export function readCommand(argv: readonly string[]): NodeCommand {
   const command = createCommand();

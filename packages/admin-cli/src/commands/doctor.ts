@@ -96,6 +96,7 @@ async function readDeployment(context: Context): Promise<Deployment> {
     deadLetters,
     isPurgeLate: await isPurgeLate(context, redis),
     partitionsOverdue: await findOverdue(store, redis),
+    redisFault: found.kind === 'away' ? found.fault : undefined,
     redis,
   };
 }

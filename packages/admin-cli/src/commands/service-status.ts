@@ -31,6 +31,8 @@ export interface ServiceStatus {
   readonly ledger: LedgerAuditStatus | null;
   readonly deadLetters: DeadLetters;
   readonly live: LiveStatus | null;
+  /** A sentence about what is wrong in `REDIS_URL`. Null if nothing is known to be wrong. */
+  readonly redisFault: string | null;
 }
 
 interface LiveStatus {
@@ -66,6 +68,7 @@ export async function readServiceStatus(context: Context): Promise<ServiceStatus
     ledger,
     deadLetters,
     live: live.kind === 'done' ? live.value : null,
+    redisFault: live.kind === 'away' ? (live.fault ?? null) : null,
   };
 }
 

@@ -16,6 +16,7 @@ export function statusRecord(status: ServiceStatus): object {
     database: 'reachable',
     databaseTime,
     redis: live === null ? 'not reachable' : 'reachable',
+    redisFault: status.redisFault,
     services:
       live?.services.map((instance) => ({
         ...instance,
@@ -36,6 +37,7 @@ export function statusRecord(status: ServiceStatus): object {
 export function statusLines(status: ServiceStatus, widthMax?: number): string[] {
   return [
     headLine(status),
+    ...(status.redisFault === null ? [] : [red(status.redisFault)]),
     '',
     ...serviceLines(status, widthMax),
     '',

@@ -5,8 +5,9 @@ import { type Deployment, fault, type Finding, isLocal, ok, warning } from './fi
 const versionMin = 6.2;
 const memoryWarningPart = 0.8;
 
-export function checkRedis({ redis, redisUrl, environment }: Deployment): Finding[] {
+export function checkRedis({ redis, redisUrl, redisFault, environment }: Deployment): Finding[] {
   if (redis === null) {
+    if (redisFault !== undefined) return [fault('redis', redisFault, 'Correct REDIS_URL.')];
     const found = redisUrl === undefined ? 'REDIS_URL is not set' : 'Redis cannot be reached';
     return [fault('redis', found, 'Start Redis, and set REDIS_URL to its address.')];
   }

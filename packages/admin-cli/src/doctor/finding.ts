@@ -40,6 +40,8 @@ export interface Deployment {
    * unless running services report both `usageDays` and `deliveryDays`.
    */
   readonly partitionsOverdue: readonly string[] | null;
+  /** A sentence about what is wrong in `REDIS_URL`. Undefined if nothing is known to be wrong. */
+  readonly redisFault?: string | undefined;
   /** Null if `REDIS_URL` is not set or Redis cannot be reached. */
   readonly redis: {
     readonly health: RedisHealth;

@@ -11,6 +11,8 @@ import { frameToNodeBytesMax, linkSilentMs } from '@svc/domain';
 import { signRequest } from '@svc/signing';
 import { WebSocket, type RawData } from 'ws';
 import type { LinkEnd } from './backoff.ts';
+import type { LookUp } from './executors/browser/egress/look-up.ts';
+import { connectingBy, lookUpBySystem } from './link-look-up.ts';
 import { explainRefusal, refusalBytesMax } from './link-refusal.ts';
 import type { Log } from './log.ts';
 
@@ -22,6 +24,8 @@ export interface NodeIdentity {
   readonly link: string;
   readonly nodeId: string;
   readonly secret: string;
+  /** The default is `lookUpBySystem`. */
+  readonly lookUp?: LookUp;
 }
 
 export interface NodeSocket {
@@ -47,7 +51,7 @@ function textOf(data: RawData): string {
   return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
 }
 
-function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
+function connect({ link, nodeId, secret, lookUp = lookUpBySystem }: NodeIdentity): WebSocket {
   const url = new URL(nodeLinkPath, link);
   // The service accepts a signature once. Without the nonce, two connections that the agent tries
   // in the same second would have the same signature.
@@ -60,6 +64,7 @@ function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
       'x-svc-timestamp': String(timestamp),
       'x-svc-signature': signRequest({ secret, timestamp, method: 'GET', target, body: '' }),
     },
+    lookup: connectingBy(lookUp),
     handshakeTimeout: connectTimeoutMs,
     maxPayload: frameToNodeBytesMax,
     perMessageDeflate: false,

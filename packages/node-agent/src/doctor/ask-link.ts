@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { nodeLinkPath } from '@svc/contracts';
 import { signRequest } from '@svc/signing';
+import type { LookUp } from '../executors/browser/egress/look-up.ts';
+import { connectingBy, lookUpBySystem } from '../link-look-up.ts';
 import { type LinkRefusal, refusalBytesMax } from '../link-refusal.ts';
 
 export interface LinkQuestion {
@@ -12,6 +14,8 @@ export interface LinkQuestion {
   readonly id: string | undefined;
   readonly secret: string | undefined;
   readonly nowMs: () => number;
+  /** The default is `lookUpBySystem`. */
+  readonly lookUp?: LookUp;
 }
 
 export type LinkAnswer =
@@ -56,6 +60,7 @@ export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
   const sentMs = question.nowMs();
   const stream = got.stream(url, {
     headers: signedHeaders(question, url.pathname + url.search),
+    dnsLookup: connectingBy(question.lookUp ?? lookUpBySystem),
     timeout: { request: timeoutMs },
     retry: { limit: 0 },
     followRedirect: false,

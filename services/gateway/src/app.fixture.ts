@@ -128,13 +128,12 @@ const limiter = {
 };
 export const observed: string[] = [];
 
-const shortTimeouts = { headersMs: 300, requestMs: 600, checkEveryMs: 50 };
 const requestLines = createRequestLines({ perSecondMax: 1_000, clock: systemClock, logger });
 
 export async function startApp(
   options: Partial<AppOptions> & Pick<HttpServerOptions, 'timeouts' | 'connections'> = {},
 ): Promise<HttpServer> {
-  const { timeouts = shortTimeouts, connections } = options;
+  const { timeouts, connections } = options;
   const listener = createApp({
     endpoints,
     keys,
@@ -151,8 +150,8 @@ export async function startApp(
     requestLines,
     ...options,
   });
-  const limits = connections === undefined ? {} : { connections };
-  const serving = { listener, newId, logger, requestLines, timeouts, ...limits };
+  const limits = { ...(timeouts && { timeouts }), ...(connections && { connections }) };
+  const serving = { listener, newId, logger, requestLines, ...limits };
   return startHttpServer({ host: '127.0.0.1', port: 0, ...serving });
 }
 

@@ -30,6 +30,7 @@ export default class PlanRunner extends TestRunner {
   readonly #passes = new Map<string, number>();
   #outside: Set<string> | undefined;
   #isSpoiled = false;
+  #rejection: string | undefined;
   #queue: Run[] = [];
   #current: Run | undefined;
 
@@ -38,6 +39,10 @@ export default class PlanRunner extends TestRunner {
     const file: unknown = this.injectValue('mutationPlanFile');
     if (typeof file === 'string' && file !== '')
       this.#plan = JSON.parse(readFileSync(file, 'utf8'));
+    // A mutant that no longer awaits a promise may be noticed only by its rejection.
+    process.on('unhandledRejection', (reason) => {
+      this.#rejection ??= `unhandled rejection: ${String(reason)}`;
+    });
   }
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
@@ -62,6 +67,7 @@ export default class PlanRunner extends TestRunner {
       if (this.#outside !== undefined) globalThis.svcMutationReach = new Set();
       return;
     }
+    this.#rejection = undefined;
     this.#current = this.#queue.shift();
     if (this.#current === undefined) test.context.skip();
     else if (this.#current.kind === 'mutant' || this.#current.kind === 'again') {
@@ -81,7 +87,9 @@ export default class PlanRunner extends TestRunner {
     const run = this.#current;
     if (result === undefined || run === undefined) return;
     const failure =
-      result.state === 'fail' ? (result.errors?.at(-1)?.message ?? 'the test failed') : undefined;
+      result.state === 'fail'
+        ? (result.errors?.at(-1)?.message ?? 'the test failed')
+        : this.#rejection;
     delete result.errors;
     this.#judge(test, run, failure?.split('\n')[0]);
   }

@@ -25,7 +25,10 @@ export type PlanEntry =
   /** The test failed before any mutant ran. */
   | { readonly kind: 'unusable'; readonly testId: string };
 
-/** Matches texts of errors whose cause may be an overloaded machine instead of the mutant. */
+/**
+ * Matches texts of errors whose cause may be an overloaded machine, or a mutant that ran before,
+ * instead of the mutant.
+ */
 export const mayBeTheMachine =
-  /timed? ?out|did not answer|no answer|has ended|connection|ECONN|too many clients/i;
+  /timed? ?out|did not answer|no answer|has ended|connection|ECONN|too many clients|unhandled rejection/i;
 export const isTimeout = /timed out in \d+ ?ms/i;

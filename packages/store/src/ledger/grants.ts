@@ -15,11 +15,15 @@ export interface Grant {
   note: string | null;
 }
 
-export type GrantOutcome =
-  | { kind: 'granted' | 'repeated'; purchaseId: string; availableAfterMicros: bigint }
-  | { kind: 'reference_conflict' }
+type InsertedGrant =
+  | { kind: 'granted'; purchaseId: string; availableAfterMicros: bigint }
   | { kind: 'unknown_tenant' }
   | { kind: 'balance_too_large' };
+
+export type GrantOutcome =
+  | InsertedGrant
+  | { kind: 'repeated'; purchaseId: string; availableAfterMicros: bigint }
+  | { kind: 'reference_conflict' };
 
 /**
  * Grants credits once per reference (CONTRACT 5, `POST /v1/credits/purchase`). A repetition with
@@ -54,7 +58,7 @@ export async function insertGrant(
   query: Query,
   grant: Grant,
   by: Author,
-): Promise<GrantOutcome> {
+): Promise<InsertedGrant> {
   const { purchaseId, tenantId, reference, creditsMicros } = grant;
   const account = await lockAccount(query, tenantId);
   if (account === null) return { kind: 'unknown_tenant' };

@@ -87,8 +87,9 @@ test('intents are listed newest first, by tenant, by status and if they are over
   expect(await list({ status: 'confirmed', tenantId: rail.tenantId })).toEqual(['r2', 'r1']);
   expect(await list({ isOverpaid: true })).toEqual(['r4', 'r2']);
   expect(await list({ isOverpaid: true, tenantId: other, limit: 1 })).toEqual(['r4']);
-  const [shown] = await listPurchaseIntents(rail.store, { ...all, limit: 1 });
-  expect(shown?.payments).toMatchObject([{ signature: 's4' }]);
+  const shown = await listPurchaseIntents(rail.store, all);
+  const signatures = shown.map(({ payments }) => payments.map(({ signature }) => signature));
+  expect(signatures).toEqual([['s4'], ['s2'], [], ['s1']]);
 });
 
 test('the status of the watcher has its cursors, unread signatures and open intents', async () => {
@@ -257,7 +258,6 @@ test('a payment of an intent is assigned only after the intent ended, and not if
   for (const reference of ['r1', 'r2']) await rail.intent(reference);
   await rail.pay('open', 1n, ['r1']);
   await rail.pay('part', 1n, ['r2']);
-  await rail.clockAt(1);
   await rail.pay('whole', 49_999n, ['r2']);
   await rail.pay('more', 1n, ['r2']);
   await rail.pay('free', 1n, ['unknown']);

@@ -218,10 +218,7 @@ async function assign(
   const usdMicros = payments.reduce((sum, one) => sum + one.amount_usdc_micros, 0n);
   const grant = { purchaseId, tenantId, creditsMicros, reference, usdMicros, note: reason };
   const outcome = await insertGrant(store, query, grant, by);
-  if (outcome.kind === 'unknown_tenant' || outcome.kind === 'balance_too_large') {
-    return { kind: outcome.kind };
-  }
-  if (outcome.kind !== 'granted') return { kind: 'already_granted' };
+  if (outcome.kind !== 'granted') return outcome;
   await appendAudit(query, by, {
     action: 'solana.assign',
     subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },

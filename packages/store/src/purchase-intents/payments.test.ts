@@ -206,29 +206,44 @@ test('the choice of the intent waits for a payment that is being recorded', asyn
   expect(await paid).toMatchObject({ kind: 'granted' });
 });
 
-test.each(['solana_payments', 'purchase_intents', 'purchases', 'events', 'solana_cursors'])(
-  'a transaction is not recorded at all if %s refuses it',
-  async (table) => {
-    const rail = await openRail();
-    const tenantId = await rail.tenant(0, 'https://hooks.example.com');
-    await rail.intent('r1', { tenantId });
-    const { store, epoch } = rail;
-    const to = { tokenAccount: 'account', signature: 's1', slot: 1 };
-    await openCursor(store, epoch, { ...to, mint: 'mint', signature: null, slot: 0 });
-    await rail.refuseWrites(table);
-    const payments = [{ tokenAccount: 'account', mint: 'mint', amountUsdcMicros: price }];
-    const found = {
-      signature: 's1',
-      slot: 1,
-      blockTimeSeconds: null,
-      accountKeys: ['r1'],
-      payments,
-    };
-    await expect(recordTransaction(store, epoch, found, to)).rejects.toThrow('not now');
-    expect([await paymentsOf(rail), await statusOf(rail, 'r1')]).toEqual([[], ['pending', 0n]]);
-    expect((await rail.figures(tenantId)).balance).toBe(0);
-  },
-);
+test.each([
+  'solana_payments',
+  'purchase_intents',
+  'purchases',
+  'events',
+  'solana_cursors',
+  'solana_unread_signatures',
+])('a transaction is not recorded at all if %s refuses it', async (table) => {
+  const rail = await openRail();
+  const tenantId = await rail.tenant(0, 'https://hooks.example.com');
+  await rail.intent('r1', { tenantId });
+  const { store, epoch } = rail;
+  const to = { tokenAccount: 'account', signature: 's1', slot: 1 };
+  await openCursor(store, epoch, { ...to, mint: 'mint', signature: null, slot: 0 });
+  await rail.refuseWrites(table);
+  const payments = [{ tokenAccount: 'account', mint: 'mint', amountUsdcMicros: price }];
+  const found = {
+    signature: 's1',
+    slot: 1,
+    blockTimeSeconds: null,
+    accountKeys: ['r1'],
+    payments,
+  };
+  await expect(recordTransaction(store, epoch, found, to)).rejects.toThrow('not now');
+  expect([await paymentsOf(rail), await statusOf(rail, 'r1')]).toEqual([[], ['pending', 0n]]);
+  expect((await rail.figures(tenantId)).balance).toBe(0);
+});
+
+test('a payment that an operator settled is not recorded if Postgres refuses it', async () => {
+  const rail = await openRail();
+  await rail.database.query(
+    `INSERT INTO purchases (id, tenant_id, reference, credits_micros, available_after_micros, created_at)
+     VALUES (gen_random_uuid(), $1, 'solana:s1', 1, 1, svc_now())`,
+    [rail.tenantId],
+  );
+  await rail.refuseWrites('solana_payments');
+  await expect(rail.pay('s1', price, [])).rejects.toThrow('not now');
+});
 
 test('the times of payments and of their confirmation are in order, whatever the clock does', async () => {
   const rail = await openRail();

@@ -24,7 +24,7 @@ export interface Rail extends Fixture {
     accountKeys: readonly string[],
     found?: Partial<FoundTransaction>,
   ) => Promise<RecordOutcome>;
-  /** Lets each insert or update of the table fail with `not now`. */
+  /** Lets each write to the table fail with `not now`. */
   readonly refuseWrites: (table: string) => Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function openRail(): Promise<Rail> {
       await database.query(
         `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
            $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
-         CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`,
+         CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON ${table} EXECUTE FUNCTION refuse()`,
       );
     },
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { testAuthor } from '@svc/testkit';
+import { stopDatabaseClock, testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { Query } from '../connection/query.ts';
 import { migrationsDirectory } from '../migrations/files.ts';
@@ -179,4 +179,134 @@ test('a head is parsed in its printed form and in no other', () => {
   ]) {
     expect(parseAuditHead(text)).toBeUndefined();
   }
+});
+
+test.each([999, 1_000, 1_001, 2_000])('a log of %i entries is read to its end', async (count) => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  await database.query('ALTER TABLE audit_log DISABLE TRIGGER audit_log_append_only');
+  await database.query(
+    `INSERT INTO audit_log (at, actor_kind, action, subject_kind)
+     SELECT svc_now(), 'signup', 'entry', 'service' FROM generate_series(1, $1)`,
+    [count],
+  );
+  const { head, faults, entries } = await verifyAudit(store);
+  expect([entries, head?.position, faults]).toEqual([count, BigInt(count), []]);
+  await database.query(
+    `UPDATE audit_log SET action = 'changed' WHERE id = (SELECT max(id) FROM audit_log)`,
+  );
+  expect(await faultsOf(fixture)).toMatchObject([{ kind: 'changed', position: BigInt(count) }]);
+});
+
+test('the first 100 inserted entries are faults, and a later call looks only after the head', async () => {
+  const fixture = await tamperable();
+  const { store, database } = fixture;
+  await sealAuditHead(store);
+  await database.query(
+    `INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
+     SELECT -number, svc_now(), 'signup', 'inserted', 'service' FROM generate_series(1, 101) number`,
+  );
+  const inserted = await faultsOf(fixture);
+  expect(inserted).toEqual(
+    Array.from({ length: 100 }, (_, n) => ({ kind: 'inserted', entryId: BigInt(n - 101) })),
+  );
+  expect((await sealAuditHead(store)).faults).toEqual([]);
+  await database.query(
+    `INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
+     VALUES (6, svc_now(), 'signup', 'inserted', 'service')`,
+  );
+  expect((await sealAuditHead(store)).faults).toEqual([{ kind: 'inserted', entryId: 6n }]);
+});
+
+test('a head is missing if an entry is older than ten minutes', async () => {
+  const fixture = await tamperable();
+  const { database } = fixture;
+  const clockAt = (ms: number) =>
+    stopDatabaseClock(database.databaseUrl, new Date(startedAt.getTime() + ms));
+  const startedAt = new Date();
+  await database.query('UPDATE audit_log SET at = $1', [startedAt]);
+  const missing = { kind: 'head_missing' };
+  await clockAt(600_000);
+  expect(await faultsOf(fixture)).not.toContainEqual(missing);
+  await clockAt(600_001);
+  expect(await faultsOf(fixture)).toContainEqual(missing);
+});
+
+test('a missing head is recorded and sealed again, unless the log has another fault', async () => {
+  const fixture = await tamperable();
+  const { store, database, advance } = fixture;
+  await database.query('ALTER TABLE audit_log ENABLE TRIGGER USER');
+  await advance(3_600_000);
+  const noted = { position: 3n, hash: '0'.repeat(64) };
+  const rewritten = { kind: 'rewritten', position: 3n };
+  expect((await sealAuditHead(store, noted)).faults).toEqual([rewritten]);
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'head_missing' }]);
+  const sealed = await sealAuditHead(store);
+  expect(sealed).toMatchObject({ entries: 6, faults: [{ kind: 'head_missing' }] });
+  expect(sealed.head?.position).toBe(6n);
+  const entries = await database.query(
+    `SELECT id, actor_name, action, subject_kind, subject_id, before, after FROM audit_log WHERE id > 5`,
+  );
+  expect(entries).toEqual([
+    {
+      id: '6',
+      actor_name: 'settlement',
+      action: 'audit.head_missing',
+      subject_kind: 'service',
+      subject_id: 'audit',
+      before: null,
+      after: null,
+    },
+  ]);
+  expect(await verifyAudit(store)).toMatchObject({ entries: 6, faults: [] });
+  expect(await sealAuditHead(store, sealed.head)).toMatchObject({ entries: 1, faults: [] });
+});
+
+test('each known head is looked for, at its own position', async () => {
+  const fixture = await tamperable();
+  const { store, database } = fixture;
+  const { head } = await sealAuditHead(store);
+  const [after, second] = [
+    { position: 7n, hash: '0'.repeat(64) },
+    { position: 2n, hash: '0'.repeat(64) },
+  ];
+  expect(await faultsOf(fixture, after)).toEqual([{ kind: 'cut_off', position: 7n }]);
+  expect(await faultsOf(fixture, second)).toEqual([{ kind: 'rewritten', position: 2n }]);
+  expect(await faultsOf(fixture, head ?? undefined)).toEqual([]);
+  expect((await sealAuditHead(store, after)).faults).toEqual([{ kind: 'cut_off', position: 7n }]);
+  const same = { position: 5n, hash: '0'.repeat(64) };
+  expect((await sealAuditHead(store, same)).faults).toEqual([{ kind: 'rewritten', position: 5n }]);
+  await database.query('ALTER TABLE audit_log ENABLE TRIGGER USER');
+  await note(store.query, 'entry.6');
+  expect((await sealAuditHead(store, same)).faults).toEqual([{ kind: 'rewritten', position: 5n }]);
+  expect(await sealAuditHead(store, head)).toMatchObject({ head: { position: 6n }, faults: [] });
+});
+
+test('an empty log has no head, and a head is not moved back', async () => {
+  const { store, database } = await createFixture();
+  const none = { entries: 0, head: null, faults: [] };
+  expect([await verifyAudit(store), await sealAuditHead(store)]).toEqual([none, none]);
+  expect(await database.query('SELECT FROM audit_head')).toEqual([]);
+  await note(store.query, 'entry.1');
+  await sealAuditHead(store);
+  await note(store.query, 'entry.2');
+  // Another process seals a later head between the reading and the writing of this one.
+  await database.query(
+    `CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.position := 9; RETURN NEW; END $$;
+     CREATE TRIGGER later BEFORE UPDATE ON audit_head FOR EACH ROW EXECUTE FUNCTION later()`,
+  );
+  await database.query('UPDATE audit_head SET position = 9');
+  const [before] = await database.query('SELECT * FROM audit_head');
+  await sealAuditHead(store);
+  expect(await database.query('SELECT * FROM audit_head')).toEqual([before]);
+});
+
+test('a head that Postgres refuses fails the call', async () => {
+  const { store, database } = await createFixture();
+  await note(store.query, 'entry.1');
+  await database.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON audit_head EXECUTE FUNCTION refuse()`,
+  );
+  await expect(sealAuditHead(store)).rejects.toThrow('not now');
 });

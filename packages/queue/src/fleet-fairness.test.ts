@@ -1,4 +1,11 @@
-import { askForSlot, contentionMs, type Contention } from '@svc/domain';
+import {
+  askForSlot,
+  askingMsMax,
+  askingMsMin,
+  contentionMs,
+  type Contention,
+  yieldMs,
+} from '@svc/domain';
 import { beforeEach, expect, test } from 'vitest';
 import {
   createFleetRegistry,
@@ -7,10 +14,11 @@ import {
   type Reservation,
 } from './index.ts';
 import { useRedis } from './queue-harness.fixture.ts';
+import { keyPrefix } from './redis.ts';
 
 const { redis } = await useRedis();
 const startMs = 1_795_000_000_000;
-const contentionKey = '{svc:test}:fleet:contention:ats.application:0';
+const contentionKey = `${keyPrefix('test')}:fleet:contention:ats.application:0`;
 let fleet: FleetRegistry;
 let nowMs = startMs;
 
@@ -57,6 +65,19 @@ function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservat
 const contentions = async (): Promise<string[]> =>
   (await redis.keys('*')).filter((key) => key.includes(':contention:'));
 
+/** Pauses after which a part of a contention ends. */
+const pauses = [askingMsMin, yieldMs, contentionMs - 10, contentionMs, askingMsMax];
+
+const readContention = async (): Promise<unknown> =>
+  JSON.parse((await redis.get(contentionKey)) ?? 'null');
+
+/** Redis keeps 14 digits of a number. */
+function rounded(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_key, one: unknown) =>
+    typeof one === 'number' ? Number(one.toPrecision(9)) : one,
+  );
+}
+
 test.each([slots, 1])('the script decides as the domain does, with %i slots', async (usable) => {
   await startFleet(usable);
   const rates = [0.6, 0.25, 0.1, 0.05];
@@ -67,7 +88,8 @@ test.each([slots, 1])('the script decides as the domain does, with %i slots', as
   const decisions = new Map<string, number>();
   let refreshedAtMs = nowMs;
   for (let count = 0; count < 1_000; count += 1) {
-    nowMs += Math.floor(random() * 60);
+    // On a grid, so that the ends of turns and pauses are met exactly. Some asks come after a pause.
+    nowMs += Math.floor(random() * 6) * 10 + (pauses[Math.floor(random() * 300)] ?? 0);
     if (nowMs - refreshedAtMs >= 1_000) await fleet.refresh('d1');
     if (nowMs - refreshedAtMs >= 1_000) refreshedAtMs = nowMs;
     const ended = running.filter(({ endMs }) => endMs <= nowMs);
@@ -82,6 +104,8 @@ test.each([slots, 1])('the script decides as the domain does, with %i slots', as
     const got = await ask(tenantId);
     const isGranted = expected.decision === 'granted';
     expect([count, got.kind]).toEqual([count, isGranted ? 'reserved' : 'no_headroom']);
+    const kept = contention === undefined ? null : rounded(await readContention());
+    expect(kept).toEqual(rounded(contention ?? null));
     decisions.set(expected.decision, (decisions.get(expected.decision) ?? 0) + 1);
     if (isGranted) running.push({ id: `s${asked}`, endMs: nowMs + 500 + random() * 1_000 });
   }

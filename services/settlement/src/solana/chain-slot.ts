@@ -10,8 +10,8 @@ export interface ChainSlot {
 
 /** Asks for the chain's newest slot. Throws `RpcUnavailable` or `LeaseLost`. */
 export async function askForSlot(
-  { solana, rpc }: WatcherDeps,
-  lease: Lease,
+  { solana, rpc }: Pick<WatcherDeps, 'solana' | 'rpc'>,
+  lease: Pick<Lease, 'keep'>,
   chain: ChainSlot,
 ): Promise<void> {
   await lease.keep();

@@ -34,8 +34,8 @@ function floorOf({ slot, floorSlot }: Cursor): number {
  * If the list is incomplete, the caller must not move the cursor (decision 32).
  */
 export async function listAccount(
-  { solana, rpc }: WatcherDeps,
-  lease: Lease,
+  { solana, rpc }: Pick<WatcherDeps, 'solana' | 'rpc'>,
+  lease: Pick<Lease, 'keep'>,
   tokenAccount: string,
   cursor: Cursor,
   pagesAtMost = pagesMax,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { NodeCredentials } from '@svc/local';
 import { type Executor, openHistory, openJournal, startAgent } from '@svc/node-agent';
 import { waitUntil } from '@svc/testkit';
+import { onTestFinished } from 'vitest';
 
 /** A real node agent. Each job runs until the test calls `complete` or `close`. */
 export interface GatedNode {
@@ -11,6 +12,7 @@ export interface GatedNode {
   /** Waits until the job runs, then lets it complete. */
   complete(title: string): Promise<void>;
   running(title: string): Promise<void>;
+  /** Ends the agent as a restart does. A job that still runs has no outcome. */
   close(): Promise<void>;
 }
 
@@ -18,11 +20,18 @@ interface Payload {
   readonly jobContext: { readonly title: string };
 }
 
+/** The directory is deleted after the test. */
+export function createStateDir(): string {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'svc-gated-node-'));
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+  return stateDir;
+}
+
 export async function startGatedNode(
   link: string,
   { nodeId, nodeSecret: secret }: NodeCredentials,
+  stateDir = createStateDir(),
 ): Promise<GatedNode> {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'svc-gated-node-'));
   const runs = new Map<string, number>();
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const executor: Executor = {
@@ -62,11 +71,11 @@ export async function startGatedNode(
       gates.get(title)?.resolve();
     },
     async close() {
+      const closed = agent.close();
       for (const gate of gates.values()) gate.resolve();
-      await agent.close();
+      await closed;
       await history.close();
       await journal.close();
-      rmSync(stateDir, { recursive: true, force: true });
     },
   };
 }

@@ -15,7 +15,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';
 import { application, refusal } from '../support/journey.ts';
 import { presentEntry, startRollingServices } from '../upgrade/rolling-services.ts';
-import { startGatedNode } from './gated-node.ts';
+import { createStateDir, startGatedNode } from './gated-node.ts';
 
 const hourMs = 3_600_000;
 const services = ['gateway', 'dispatcher', 'settlement'] as const;
@@ -72,6 +72,17 @@ const job = (key: string) => {
   return { ...request, payload: { ...request.payload, jobContext: { title: key, company: 'X' } } };
 };
 
+type Svc = (...words: string[]) => Promise<unknown>;
+
+const untilReported = (svc: Svc): Promise<unknown> =>
+  waitUntil(
+    async () => {
+      const status = await svc('status');
+      return JSON.stringify(status).includes('"missingNodes":[]');
+    },
+    { what: 'the node to report', timeoutMs: 30_000 },
+  );
+
 test('after the restore of an hour-old copy no job runs twice, and the outcomes since then are kept', async () => {
   const world = await startWorld();
   const tenant = await createTenant({ name: 'T', grantCredits: 5_000 }, world.env, svcJson);
@@ -119,13 +130,7 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
   running = await startRollingServices(presentEntry, services, { ...world.copyEnv, ...ports });
   const refused = await refusal(firm.submit(job('during the recovery')));
   expect(refused).toMatchObject({ status: 503, code: 'unavailable' });
-  await waitUntil(
-    async () => {
-      const status = await svc('status');
-      return JSON.stringify(status).includes('"missingNodes":[]');
-    },
-    { what: 'the node to report', timeoutMs: 30_000 },
-  );
+  await untilReported(svc);
   expect(await svc('status')).toMatchObject({
     findings: { known: 2, restored: 2 },
     inFlight: expect.objectContaining({ running: expect.any(Number) }),
@@ -146,5 +151,61 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
     expect(node.ran(key)).toBe(1);
   const money = await auditMoney((sql) => onDatabase(world.copyUrl, sql));
   expect(money).toEqual([]);
+  expect(await client.balance()).toMatchObject({ held: 0 });
+});
+
+test('a node first linked after the backup is created again under its id, and its work is kept', async () => {
+  const world = await startWorld();
+  const tenant = await createTenant({ name: 'T', grantCredits: 5_000 }, world.env, svcJson);
+  await world.backUp();
+
+  // In the hour that the restore loses, the node is created and links for the first time. The
+  // submission `lost` ends. The node is restarted while `interrupted` runs.
+  const { nodeId, nodeSecret } = await createNode('gated', world.env, 20, svcJson);
+  let running = await startRollingServices(presentEntry, services, world.env);
+  onTestFinished(() => running.stop());
+  const { gatewayUrl, nodeLinkUrl } = running;
+  const ports = {
+    GATEWAY_PORT: new URL(gatewayUrl).port,
+    NODE_LINK_PORT: new URL(nodeLinkUrl).port,
+  };
+  const stateDir = createStateDir();
+  const before = await startGatedNode(nodeLinkUrl, { nodeId, nodeSecret }, stateDir);
+  const { tenantId, hmacSecret: secret } = tenant;
+  const client = createClient({ baseUrl: gatewayUrl, tenantId, secret, maxRetries: 3 });
+  const lostId = (await client.submit(job('lost'))).submissionId;
+  await before.complete('lost');
+  await client.waitFor(lostId, { timeoutMs: 20_000 });
+  const interruptedId = (await client.submit(job('interrupted'))).submissionId;
+  await before.running('interrupted');
+  await running.stop();
+  await before.close();
+
+  await world.redis.flush();
+  await advanceDatabaseClock(world.copyUrl, hourMs);
+  const svc = (...words: string[]) => svcJson(['recovery', ...words], world.copyEnv);
+  await svc('begin');
+  running = await startRollingServices(presentEntry, services, { ...world.copyEnv, ...ports });
+  expect(await svc('status')).toMatchObject({ missingNodes: [], findings: {} });
+  const words = ['node', 'create', '--name', 'gated', '--slots-max', '20', '--id', nodeId];
+  const created = Object(await svcJson(words, world.copyEnv));
+  expect(created).toMatchObject({ nodeId });
+  expect(await svc('status')).toMatchObject({ missingNodes: [nodeId] });
+  const again = { nodeId, nodeSecret: String(created.nodeSecret) };
+  const after = await startGatedNode(nodeLinkUrl, again, stateDir);
+  onTestFinished(() => after.close());
+  await untilReported(svc);
+  expect(await svc('status')).toMatchObject({ findings: { restored: 2 }, missing: [] });
+  expect(await svc('end')).toMatchObject({ inForce: false });
+
+  for (const [key, id, ended] of [
+    ['lost', lostId, { status: 'submitted' }],
+    ['interrupted', interruptedId, { status: 'failed', failure: { code: 'node_error' } }],
+  ] as const) {
+    expect(await client.waitFor(id, { timeoutMs: 20_000 })).toMatchObject(ended);
+    expect(await client.submit(job(key))).toMatchObject({ submissionId: id, idempotent: true });
+    expect([before.ran(key), after.ran(key)]).toEqual([1, 0]);
+  }
+  expect(await auditMoney((sql) => onDatabase(world.copyUrl, sql))).toEqual([]);
   expect(await client.balance()).toMatchObject({ held: 0 });
 });

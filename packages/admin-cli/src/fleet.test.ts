@@ -60,6 +60,21 @@ describe('svc node', () => {
     expect((await svc('node', 'list')).stdout).toContain(nodeId);
   });
 
+  test('creates a node again under its id after a restore, but not twice', async () => {
+    const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rv';
+    const words = ['node', 'create', '--name', 'barn', '--id', nodeId, '--slots-max', '8'];
+    const created = await record(...words);
+    const nodeSecret = expect.stringMatching(/^nsk_\S{20,}$/);
+    expect(created).toEqual({ nodeId, name: 'barn', slotsMax: 8, nodeSecret });
+    expect(await actionsOf(nodeId)).toEqual(['node.create']);
+    const again = await svc(...words);
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toContain('A node with this id exists already.');
+    expect(await record('node', 'show', nodeId)).toMatchObject({ name: 'barn', slotsMax: 8 });
+    expect((await svc('node', 'create', '--name', 'barn', '--id', 'nod_1')).code).toBe(2);
+    expect((await svc('node', 'create', '--name', 'barn', '--id', '')).code).toBe(2);
+  });
+
   test('limits the slots of a node, and shows its quarantine until it is enabled', async () => {
     const created = await record('node', 'create', '--name', 'shed');
     expect(created).toMatchObject({ slotsMax: 4 });

@@ -65,8 +65,18 @@ export async function takeAuditLease(
     [options.holder, leaseMs, options.isDueOnly, ledgerAuditIntervalMs],
   );
   if (row === undefined) return null;
-  const state = openState(store.sealer, row, options.notedStep);
-  return { epoch: row.epoch, state, at: row.now };
+  try {
+    const state = openState(store.sealer, row, options.notedStep);
+    return { epoch: row.epoch, state, at: row.now };
+  } catch (error) {
+    // Without the master key of the state, this process must not keep others from auditing.
+    await store.query(
+      `UPDATE ledger_audit SET holder = NULL, lease_expires_at = svc_now()
+       WHERE id = 1 AND epoch = $1`,
+      [row.epoch],
+    );
+    throw error;
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { insertGrant } from '../ledger/grants.ts';
 import { auditLedger } from '../ledger/ledger-audit.ts';
 import type { LedgerFault } from '../ledger/ledger-fault.ts';
 import { createFixture, type Fixture, openFixture } from '../store.fixture.ts';
-import { AuditLeaseLost, takeAuditLease, writeStep } from './audit-lease.ts';
+import { AuditLeaseLost, endAudit, takeAuditLease, writeStep } from './audit-lease.ts';
 import { fullPassFrom } from './audit-state.ts';
 import { rowsDueOf } from './full-pass.ts';
 import {
@@ -248,7 +248,12 @@ test('a process that lost its lease writes nothing', async () => {
     tenantId,
   ]);
   expect(rows).toEqual([]);
+  await expect(endAudit(store, stale)).rejects.toThrow(AuditLeaseLost);
+  // The lost audit has not ended the one that is in progress.
+  expect(await takeAuditLease(store, { holder: 'third', ...wanted })).toBeNull();
   await writeStep(store, fresh, (state) => state);
+  await endAudit(store, fresh);
+  expect(await takeAuditLease(store, { holder: 'third', ...wanted })).not.toBeNull();
   await shared.advance(61_000);
 });
 

@@ -57,6 +57,13 @@ test('while a recovery is in force, nothing ends by a deadline, a lease or a hel
   const submissionIds = [waiting.submissionId, running.submissionId];
   const hello = { nodeId, linkEpoch, submissionIds };
   expect(await endUnnamed(store, hello)).toEqual({ kind: 'lost', submissionIds: [] });
+  const failures = [
+    { submissionId: waiting.submissionId, code: 'not_started' },
+    { submissionId: waiting.submissionId, code: 'deadline_exceeded' },
+    { submissionId: running.submissionId, code: 'node_lost' },
+  ] as const;
+  for (const failure of failures)
+    expect(await storeServiceFailure(store, failure)).toEqual({ kind: 'refused' });
   await endRecovery(store, { force: true }, testAuthor);
   expect(await overdue()).toHaveLength(4);
   expect(await endUnnamed(store, hello)).toMatchObject({ submissionIds });

@@ -13,8 +13,17 @@ const pollIntervalMs = 5_000;
 /** The most runs that one poll checks; the next poll checks others. */
 const checkedMax = 500;
 
+/** Stops the runs of those submissions that have ended. */
+export async function stopEnded(
+  dispatcher: Dispatcher,
+  submissionIds: readonly string[],
+): Promise<void> {
+  if (submissionIds.length === 0) return;
+  for (const id of await findEnded(dispatcher.store, submissionIds)) stopRun(dispatcher, id);
+}
+
 export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
-  const { store, logger, clock } = dispatcher;
+  const { logger, clock } = dispatcher;
   async function poll(): Promise<void> {
     // A poll checks a run only if the run took its slot at least `leaseMs` ago, because most runs
     // end earlier. A checked run is checked again after `leaseMs` or later.
@@ -27,7 +36,7 @@ export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
     const submissionIds = old.map(({ submissionId }) => submissionId);
     // Without this call, a run whose `stop_submission` was lost could keep its slot until the link
     // ends.
-    for (const id of await findEnded(store, submissionIds)) stopRun(dispatcher, id);
+    await stopEnded(dispatcher, submissionIds);
     for (const run of old) run.checkedAtMs = clock.monotonicMs();
   }
   return runPeriodically({ name: 'ended runs', intervalMs: pollIntervalMs, run: poll, logger });

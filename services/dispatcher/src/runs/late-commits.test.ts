@@ -1,4 +1,5 @@
-import { waitUntil, type ScriptedNode } from '@svc/testkit';
+import { cancelSubmission } from '@svc/store';
+import { lockTables, waitUntil, type ScriptedNode } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { useDispatching, frameTypesOf } from '../dispatcher.fixture.ts';
 
@@ -44,6 +45,40 @@ test('a node that sends start before its accept is committed gets cancel, and th
   expect(await node.next('begin')).toEqual({ type: 'begin', submissionId: wireId });
   await node.close();
 });
+
+test('a submission that ends while a hello is handled takes no slot of the node', async () => {
+  const own = await service.newNode();
+  const { id, wireId } = await assignedTo(await service.connect(own));
+  const { databaseUrl, query } = service.database;
+  const unlock = await lockTables(databaseUrl, ['recoveries'], 'ACCESS EXCLUSIVE');
+  const connecting = service.connect({ ...own, running: [wireId] });
+  // The hello has read the assignments, and waits for the lock before it takes their slots.
+  await waitUntil(async () => {
+    const waiting = await query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return waiting.length > 0;
+  });
+  const [row] = await query<{ tenantId: string }>(
+    'SELECT tenant_id AS "tenantId" FROM submissions WHERE id = $1',
+    [id],
+  );
+  const tenantId = row?.tenantId ?? '';
+  await cancelSubmission(service.store, { submissionId: id, tenantId, by: 'tenant' });
+  await unlock();
+  const node = await connecting;
+  expect(await node.next('cancel')).toMatchObject({ submissionId: wireId });
+  await node.close();
+});
+
+async function assignedTo(node: ScriptedNode): Promise<{ id: string; wireId: string }> {
+  const { id, wireId } = await service.post();
+  const { offerId } = await node.next('offer');
+  node.send({ type: 'accept', offerId });
+  await node.next('assign');
+  await node.cut();
+  return { id, wireId };
+}
 
 /**
  * Assigns a submission. `cutAndComeBack` sends a frame with `say`, cuts the link while the commit

@@ -1,12 +1,13 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
 import { fromWireId, heartbeatSeconds, isPublicAddress, toWireId } from '@svc/domain';
 import { assignmentsOf, recordHello, recoveryInForce, type Assignment } from '@svc/store';
-import type { Dispatcher } from '../dispatcher.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { enterFleet } from '../fleet/fleet-member.ts';
 import { giveUpUnnamed } from '../fleet/lost-assignments.ts';
 import { takeSlot } from '../fleet/slots.ts';
 import { closeLink } from '../links/end-link.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
+import { stopEnded } from '../runs/ended-runs.ts';
 
 export interface HelloComparison {
   /** The node's submissions that its `hello` does not name and that have no outcome. */
@@ -131,4 +132,8 @@ export async function onHello(
   });
   if (link.isDrainOrdered) sendFrame(link, { type: 'drain' });
   link.logger.info({ slots: link.slots, running: compared.live.length }, 'node linked');
+  // A submission may have ended between `assignmentsOf` and `takeSlots`. Its `stop_submission` then
+  // found no run.
+  const stopped = stopEnded(dispatcher, compared.live);
+  inBackground(dispatcher, 'stop runs that ended during a hello', stopped);
 }

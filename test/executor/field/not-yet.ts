@@ -13,8 +13,4 @@ export type KnownFailure =
 export const notYet: ReadonlyMap<string, KnownFailure> = new Map<string, KnownFailure>([
   ['bamboohr-fabric', 'fails'],
   ['greenhouse-conditional', 'unstable'],
-  ['rich-text-editor', 'fails'],
-  ['salary-thousands-mask', 'fails'],
-  ['teamtailor-menu-dropdown', 'fails'],
-  ['years-number-plus', 'fails'],
 ]);

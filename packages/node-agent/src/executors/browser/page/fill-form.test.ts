@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { greenhouse, lever } from '../adapters/index.ts';
-import { type Choice, chooseInCombobox } from './combobox.ts';
-import { trackRequests } from './in-flight.ts';
-import { fillOf, readOf, usePages } from './page.fixture.ts';
+import { type Choice, chooseInDropdown } from './dropdown.ts';
+import { fillOf, flightsOf, readOf, usePages } from './page.fixture.ts';
 
 const pages = usePages();
 
@@ -251,7 +250,7 @@ test('a combobox that asks a slow server is waited for', async () => {
  * Chooses an option in a combobox. If `lastCall` is 3, the page closes just before the third method
  * call on the combobox.
  */
-async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
+async function chooseUntil(lastCall: number): Promise<Choice['kind'] | 'rejected'> {
   const script = `input.onclick = () => show([]);
     input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;
   const page = await pages.show(formWith(combobox(script)));
@@ -268,8 +267,16 @@ async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
     },
   });
   const value = { kind: 'options' as const, labels: ['Dublin'] };
-  const context = { suggestions: undefined, onAction: () => {}, inFlight: trackRequests(page) };
-  return await chooseInCombobox(dying, value, context).catch(() => 'rejected');
+  const context = {
+    takesText: false,
+    onAction: () => {},
+    inFlight: flightsOf(page),
+    signal: new AbortController().signal,
+  };
+  return await chooseInDropdown(dying, value, context).then(
+    ({ kind }) => kind,
+    () => 'rejected',
+  );
 }
 
 test('a combobox whose page dies at any call lacks no option', async () => {

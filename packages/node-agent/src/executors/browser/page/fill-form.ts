@@ -1,11 +1,13 @@
 import type { ApplicantProfile, Fill, FormField } from '../planner/index.ts';
 import { missingMessage, planForm, refusedMessage, unsupportedMessage } from '../planner/index.ts';
+import { leaveField } from './in-page/focus.ts';
 import type { FieldReport } from './in-page/reports.ts';
 import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
 import { waitForUpload } from './uploads.ts';
 import { type Filled, fillWidget, type FillContext, holds, press } from './widgets.ts';
 
-const quietMs = 150;
+/** Catches changes that begin in neither a request nor a timer, such as a step of an animation. */
+const quietMs = 50;
 const quietMsMax = 5_000;
 /**
  * The most rounds in which the form is read and filled in. Pages replace fields and lose values, so
@@ -18,11 +20,10 @@ const roundsMax = 10;
  */
 const attemptsMax = 3;
 
-export interface FillOptions extends FillContext {
+export interface FillOptions extends Omit<FillContext, 'onShown' | 'attempt'> {
   readonly profile: ApplicantProfile;
   /** Called with the key of a field after the field is filled in for the first time. */
   readonly onFilled: (key: string) => void;
-  readonly signal: AbortSignal;
 }
 
 export type FillResult =
@@ -45,6 +46,8 @@ interface Progress {
    * options.
    */
   readonly initial: Map<string, string>;
+  /** By the key of a field: the texts that its widget shows for the chosen options. */
+  readonly shown: Map<string, readonly string[]>;
 }
 
 /**
@@ -56,9 +59,11 @@ export async function fillForm(target: FormTarget, options: FillOptions): Promis
     attempts: new Map(),
     skipped: new Set(),
     initial: new Map(),
+    shown: new Map(),
   };
   for (let round = 0; round < roundsMax; round += 1) {
     options.signal.throwIfAborted();
+    await options.inFlight.settle(target.frame, options.signal);
     await waitForQuiet(target.frame, quietMs, quietMsMax);
     // The page may have changed the form, so each round reads the form and plans again.
     const form = await readOrGone(target);
@@ -71,12 +76,11 @@ export async function fillForm(target: FormTarget, options: FillOptions): Promis
     if (plan.missing.length > 0) {
       return { kind: 'invalid_payload', message: missingMessage(plan.missing) };
     }
-    const due = dueIn(form, plan.fills, progress, options);
+    const planned = plan.fills.map((fill) => withShown(fill, progress));
+    const due = dueIn(form, planned, progress, options);
     const checked = plan.left.filter((field) => isPrechecked(form.report(field.key)));
     if (due.length === 0 && checked.length === 0) {
-      // If a request was in flight, such as an autosave, its answer may have changed the form.
-      if (await options.inFlight.waitUntilNone(options.signal)) continue;
-      const fills = plan.fills.filter(({ field }) => !progress.skipped.has(field.key));
+      const fills = planned.filter(({ field }) => !progress.skipped.has(field.key));
       const left = form.model.fields.filter((field) => !fills.some((fill) => fill.field === field));
       return resultOf(form, fills, left);
     }
@@ -98,6 +102,14 @@ async function readOrGone(target: FormTarget): Promise<ReadForm | undefined | 'g
     if (isGone(error)) return 'gone';
     throw error;
   }
+}
+
+/** The fill with what its widget shows for the chosen options as further spellings. */
+function withShown(fill: Fill, { shown }: Progress): Fill {
+  const texts = shown.get(fill.field.key) ?? [];
+  const { field, value } = fill;
+  if (value.kind !== 'options' || texts.length === 0) return fill;
+  return { field, value: { ...value, spellings: [...(value.spellings ?? []), ...texts] } };
 }
 
 function isFile({ value }: Fill): boolean {
@@ -129,7 +141,7 @@ async function fillAll(
   target: FormTarget,
   form: ReadForm,
   due: readonly Fill[],
-  { attempts, skipped, initial }: Progress,
+  { attempts, skipped, initial, shown }: Progress,
   options: FillOptions,
 ): Promise<FillResult | undefined> {
   for (const fill of due) {
@@ -142,7 +154,11 @@ async function fillAll(
       // An earlier field of this round may have changed this one.
       initial.set(key, JSON.stringify(await stateNow(target, key)));
     }
-    const filled = await tryToFill(form, fill, options);
+    const filled = await tryToFill(form, fill, {
+      ...options,
+      attempt: earlier,
+      onShown: (at, texts) => shown.set(at, texts),
+    });
     if (filled === 'gone') return undefined;
     attempts.set(key, earlier + 1);
     if (filled !== 'filled') {
@@ -151,6 +167,9 @@ async function fillAll(
       const isPart = filled === 'part' || (await holdsOther(target, key, initial.get(key)));
       if (isPart) return { kind: 'invalid_payload', message: refusedMessage([label]) };
       if (!isRequired) continue;
+      if (filled === 'refused') {
+        return { kind: 'invalid_payload', message: refusedMessage([label]) };
+      }
       return filled === 'no_option'
         ? { kind: 'invalid_payload', message: missingMessage([fill.field]) }
         : { kind: 'form_unsupported', message: unsupportedMessage([fill.field]) };
@@ -162,14 +181,26 @@ async function fillAll(
         return { kind: 'invalid_payload', message: refusedMessage([label]) };
       }
     }
+    await leave(target, options);
   }
   return undefined;
+}
+
+/**
+ * Leaves the field, as a person does, and waits for what the change has begun. Pages check a field,
+ * enable a button or show a further question only then.
+ */
+async function leave({ frame }: FormTarget, { inFlight, signal }: FillOptions): Promise<void> {
+  await frame.evaluate(leaveField).catch((error: unknown) => {
+    if (frame.isDetached() || !isGone(error)) throw error;
+  });
+  await inFlight.settle(frame, signal);
 }
 
 async function tryToFill(
   form: ReadForm,
   fill: Fill,
-  options: FillOptions,
+  options: FillContext,
 ): Promise<Filled | 'gone'> {
   try {
     return await fillWidget(form, fill, options);

@@ -1,11 +1,13 @@
 /// <reference lib="dom" />
 import { captions } from '../lexicon/captions.ts';
 import * as context from './in-page/context.ts';
+import * as dates from './in-page/dates.ts';
+import * as dropdown from './in-page/dropdown.ts';
 import * as facts from './in-page/facts.ts';
 import * as fields from './in-page/fields.ts';
 import * as groups from './in-page/groups.ts';
 import * as labels from './in-page/labels.ts';
-import * as listbox from './in-page/listbox.ts';
+import * as masks from './in-page/masks.ts';
 import * as roots from './in-page/roots.ts';
 import * as states from './in-page/states.ts';
 import * as uploads from './in-page/uploads.ts';
@@ -23,7 +25,9 @@ const modules = {
   ...states,
   ...roots,
   ...fields,
-  ...listbox,
+  ...dropdown,
+  ...masks,
+  ...dates,
   ...uploads,
   ...facts,
 };
@@ -66,6 +70,10 @@ export const hasRootInPage = inFrame(roots.hasRoot);
 export const challengeInPage = inFrame(facts.challengeOf);
 export const readFactsInPage = inFrame(facts.readFacts);
 export const waitForQuietInPage = inFrame(facts.waitForQuiet);
-export const readListboxOf = onElement(listbox.readListbox);
-export const awaitListboxOf = onElement(listbox.awaitListbox);
+export const takeSnapshotInPage = inFrame(dropdown.takeSnapshot);
+export const readChoicesOf = onElement(dropdown.readChoices);
+export const boxOfControl = onElement(dropdown.boxOf);
+export const searchFieldOfControl = onElement(dropdown.searchFieldOf);
+export const shownByControl = onElement(dropdown.shownBy);
+export const raiseGuardInPage = inFrame(dropdown.raiseGuard);
 export const readUploadOf = onElement(uploads.readUpload);

@@ -5,8 +5,14 @@ import { type Adapter, generic } from '../adapters/index.ts';
 import { readProfile } from '../planner/index.ts';
 import { payloadWith } from '../planner/planner.fixture.ts';
 import { fillForm, type FillResult } from './fill-form.ts';
-import { trackRequests } from './in-flight.ts';
+import { type InFlight, trackRequests } from './in-flight.ts';
 import { type ReadForm, readForm } from './read-form.ts';
+
+const flights = new WeakMap<Page, InFlight>();
+
+export function flightsOf(page: Page): InFlight {
+  return flights.get(page) ?? trackRequests(page);
+}
 
 export interface TestPages {
   show(html: string): Promise<Page>;
@@ -26,6 +32,9 @@ export function usePages(): TestPages {
     async show(html) {
       const page = await browser.newPage();
       onTestFinished(async () => await page.close());
+      flights.set(page, trackRequests(page));
+      // From the next document on, the page has the watch of its timers.
+      await page.goto('about:blank');
       await page.setContent(`<!doctype html><title>form</title>${html}`);
       return page;
     },
@@ -53,7 +62,7 @@ export async function fillOf(
       profile: reading.profile,
       files: new Map([['resume', { name: 'cv.pdf', contentType: 'application/pdf', bytes }]]),
       signal: new AbortController().signal,
-      inFlight: trackRequests(page),
+      inFlight: flightsOf(page),
       onAction: () => (actions += 1),
       onFilled: () => (actions += 1),
     },

@@ -11,6 +11,8 @@ const uploadMsMax = 45_000;
  * the file with the form.
  */
 const signMsMax = 120;
+/** Before the wait began, the page may have begun the upload already. */
+const earlierMs = 1_000;
 
 /**
  * Waits until the page has taken or refused the file. Without a sign of an upload, the file counts
@@ -26,7 +28,7 @@ export async function waitForUpload(
   let hasWorked = false;
   for (;;) {
     // A request that sends data may be the upload, so this waits for its end first.
-    await inFlight.waitUntilNone(signal);
+    await inFlight.waitUntilNone(startedMs - earlierMs, signal);
     const report = await readUpload(form, key, adapter).catch((error: unknown) => {
       if (isGone(error)) return undefined;
       throw error;

@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 import type { ElementHandle } from 'playwright-core';
 import type { Fill } from '../planner/form-model.ts';
-import { chooseOptions, normaliseLabel } from '../planner/index.ts';
-import { chooseInCombobox } from './combobox.ts';
+import { chooseOptions, dateText, normaliseLabel, numberIn } from '../planner/index.ts';
+import { chooseInDropdown } from './dropdown.ts';
 import type { InFlight } from './in-flight.ts';
 import type { FieldReport, FieldState } from './in-page/reports.ts';
 import { isGone, type ReadForm } from './read-form.ts';
+import { typeInEditor, typeKeys } from './typing.ts';
 
 const actionMsMax = 5_000;
 const clickMsMax = 3_000;
@@ -28,14 +29,22 @@ export interface FillContext {
    * checkbox that `uncheck` presses. Filled fields count separately (`onFilled`).
    */
   readonly onAction: () => void;
+  /**
+   * Called with the texts that a widget shows for its chosen options, if they differ from the labels
+   * of these options.
+   */
+  readonly onShown: (key: string, texts: readonly string[]) => void;
   readonly inFlight: InFlight;
+  /** The earlier attempts to fill in the field. After them, its text is entered in another way. */
+  readonly attempt: number;
+  readonly signal: AbortSignal;
 }
 
 /**
- * `no_option`: the widget does not offer the answer. `part`: the widget now has a part of the
- * answer, but does not offer all of it. `not_operable`: the widget cannot be filled in.
+ * `no_option`: the widget lacks the answer. `part`: it now has only a part of the answer. `refused`:
+ * it takes no such value. `not_operable`: it cannot be filled in.
  */
-export type Filled = 'filled' | 'part' | 'no_option' | 'not_operable';
+export type Filled = 'filled' | 'part' | 'no_option' | 'refused' | 'not_operable';
 
 /**
  * Enters one value. Rejects if the widget does not take the value in time, for example because the
@@ -52,8 +61,7 @@ export async function fillWidget(
   const timeout = actionMsMax;
   switch (value.kind) {
     case 'text':
-      await (await form.element(field.key)).fill(value.text, { timeout });
-      return 'filled';
+      return await fillText(await form.element(field.key), value.text, report, context.attempt);
     case 'date':
       await fillDate(await form.element(field.key), value.date, report);
       return 'filled';
@@ -87,6 +95,42 @@ export async function press(control: ElementHandle<HTMLElement>): Promise<void> 
   }
 }
 
+async function fillText(
+  control: ElementHandle<HTMLElement>,
+  text: string,
+  { isRich = false }: FieldReport,
+  attempt: number,
+): Promise<Filled> {
+  if (isRich) {
+    await typeInEditor(control, text, attempt);
+    return 'filled';
+  }
+  // Some masks and checks need the keys of a person.
+  if (attempt > 0 && (await typeKeys(control, text))) return 'filled';
+  const error = await fillWith(control, text);
+  if (error === undefined) return 'filled';
+  if (isGone(error)) throw error;
+  // An input for numbers takes no currency and no separators of thousands.
+  const number = numberIn(text);
+  const isTyped = number !== undefined && (await fillWith(control, number)) === undefined;
+  if (isTyped) return 'filled';
+  if (/Cannot type text into|Malformed value/u.test(messageOf(error))) return 'refused';
+  throw error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
+}
+
+async function fillWith(control: ElementHandle<HTMLElement>, text: string): Promise<unknown> {
+  try {
+    await control.fill(text, { timeout: actionMsMax });
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 async function fillDate(
   control: ElementHandle<HTMLElement>,
   date: string,
@@ -97,12 +141,6 @@ async function fillDate(
   if (dateFormat !== undefined) await control.press('Escape');
 }
 
-function dateText(date: string, format: string | undefined): string {
-  if (format === undefined) return date;
-  const [year = '', month = '', day = ''] = date.split('-');
-  return format.replace('yyyy', year).replace('mm', month).replace('dd', day);
-}
-
 async function fillOptions(
   form: ReadForm,
   { field, value }: Fill,
@@ -111,10 +149,13 @@ async function fillOptions(
 ): Promise<Filled> {
   if (value.kind !== 'options') return 'not_operable';
   if (field.kind === 'combobox') {
-    const control = await form.element(field.key);
-    const { suggestions } = report;
-    const choice = await chooseInCombobox(control, value, { suggestions, ...context });
-    return choice === 'chosen' ? 'filled' : choice;
+    const takesText = report.suggestions !== undefined;
+    const choice = await chooseInDropdown(await form.element(field.key), value, {
+      ...context,
+      takesText,
+    });
+    if (choice.kind === 'chosen') context.onShown(field.key, choice.shown);
+    return choice.kind === 'chosen' ? 'filled' : choice.kind;
   }
   const options = field.options ?? [];
   const chosen = chooseOptions(options, value);
@@ -150,7 +191,13 @@ export function holds(
   const { state } = report;
   switch (value.kind) {
     case 'text':
-      return state.kind === 'text' && isSameText(state.text, value.text, field.role === 'phone');
+      return (
+        state.kind === 'text' &&
+        isSameText(state.text, value.text, {
+          isPhone: field.role === 'phone',
+          isRich: report.isRich,
+        })
+      );
     case 'date':
       return (
         state.kind === 'text' && isSameText(state.text, dateText(value.date, report.dateFormat))
@@ -174,17 +221,33 @@ function digits(text: string): string {
   return text.replaceAll(/\D/gu, '');
 }
 
-function isSameText(actual: string, wanted: string, isPhone = false): boolean {
+function isSameText(
+  actual: string,
+  wanted: string,
+  { isPhone = false, isRich = false }: { isPhone?: boolean; isRich?: boolean | undefined } = {},
+): boolean {
   if (lines(actual) === lines(wanted)) return true;
-  if (!isPhone) return false;
+  if (isRich) return paragraphs(actual) === paragraphs(wanted);
+  const number = numberIn(wanted);
+  if (number !== undefined && numberIn(actual) === number) return true;
+  if (!isPhone && !/^\+[\d\s()./-]{7,}$/u.test(wanted)) return false;
   // The widget may show the phone number without its first digits, such as the country code.
   const short = digits(actual);
-  return short.length >= 7 && digits(wanted).endsWith(short);
+  return short.length >= 7 && /^[+\d\s()./-]*$/u.test(actual) && digits(wanted).endsWith(short);
+}
+
+/** The text without empty lines and without spaces at the ends of its lines. */
+function paragraphs(text: string): string {
+  const all = lines(text).replaceAll('\u00A0', ' ').split('\n');
+  return all
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
 }
 
 /**
  * True if `actual` shows the wanted labels. If `canDiffer` is true, one of `value.spellings` may be
- * shown in place of a label.
+ * shown in place of a label, and further texts may be shown.
  */
 function isSameChoice(
   actual: readonly string[],
@@ -196,8 +259,13 @@ function isSameChoice(
     // Some widgets show all chosen options as one text.
     return shown[0] === normaliseLabel(value.labels.join(' '));
   }
-  const spellings = canDiffer ? (value.spellings ?? []) : [];
-  const isChosen = (label: string): boolean =>
-    [label, ...spellings].some((text) => shown.includes(normaliseLabel(text)));
-  return shown.length === value.labels.length && value.labels.every(isChosen);
+  if (!canDiffer) {
+    const isChosen = (label: string): boolean => shown.includes(normaliseLabel(label));
+    return shown.length === value.labels.length && value.labels.every(isChosen);
+  }
+  // A widget that opens may show further texts, such as a hint.
+  const accepted = value.spellings ?? [];
+  return value.labels.every((label) =>
+    [label, ...accepted].some((text) => shown.includes(normaliseLabel(text))),
+  );
 }

@@ -49,6 +49,17 @@ export type FieldRole =
   | 'veteran'
   | 'disability';
 
+export type DateUnit = 'day' | 'month' | 'year';
+
+/** A place of the profile. An option may name it in other words (CONTRACT 10). */
+export interface Place {
+  readonly city: string | undefined;
+  readonly region: string | undefined;
+  /** The name or the ISO code of the country. */
+  readonly country: string | undefined;
+  readonly postalCode: string | undefined;
+}
+
 export interface FormField {
   /** Unique in the form. The executor finds the widget of the field by this key. */
   readonly key: string;
@@ -77,7 +88,7 @@ export interface FormField {
   /** The headings and legends of the boxes around the control, the nearest first. */
   readonly headings?: readonly string[];
   /** The control takes one part of the date that `question` asks for. */
-  readonly datePart?: { readonly question: string; readonly part: 'day' | 'month' | 'year' };
+  readonly datePart?: { readonly question: string; readonly part: DateUnit };
 }
 
 /** A value to enter into one widget. A date is `YYYY-MM-DD`. */
@@ -100,6 +111,10 @@ export interface OptionsValue {
    * of the field: the executor then tries the spellings.
    */
   readonly spellings?: readonly string[];
+  /** The meaning of a single label, if an option may say the same in other words. */
+  readonly meaning?:
+    | { readonly kind: 'country' }
+    | { readonly kind: 'place'; readonly place: Place };
 }
 
 export interface Fill {

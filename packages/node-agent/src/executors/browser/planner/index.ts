@@ -1,6 +1,8 @@
+export { dateText } from './dates.ts';
 export type * from './form-model.ts';
 export { normaliseLabel } from './label.ts';
 export * from './messages.ts';
+export { numberIn } from './numbers.ts';
 export { chooseOptions } from './options.ts';
 export { planForm } from './plan.ts';
 export type * from './profile.ts';

@@ -234,10 +234,51 @@ describe('options', () => {
       options('GB'),
     ],
     [
-      'a country is not guessed from its code',
+      'a country has many names',
       ada,
-      fieldOf('Country', { kind: 'select', role: 'country', options: ['Great Britain', 'US'] }),
+      fieldOf('Country', {
+        kind: 'select',
+        role: 'country',
+        options: ['Vereinigtes Königreich', 'US'],
+      }),
+      options('Vereinigtes Königreich'),
+    ],
+    [
+      'a country is found by the value of its option',
+      ada,
+      fieldOf('Country', {
+        kind: 'select',
+        role: 'country',
+        options: ['The Kingdom', 'The States'],
+        optionValues: ['GB', 'US'],
+      }),
+      options('The Kingdom'),
+    ],
+    [
+      'a country is not guessed where two options name it',
+      ada,
+      fieldOf('Country', {
+        kind: 'select',
+        role: 'country',
+        options: ['Great Britain', 'UK (GB)'],
+      }),
       'left',
+    ],
+    [
+      'two letters of an answer are no country',
+      answering('Home', 'IN'),
+      fieldOf('Home', { kind: 'select', options: ['India', 'Indiana'] }),
+      'left',
+    ],
+    [
+      'a place is found part by part',
+      ada,
+      fieldOf('City', {
+        kind: 'select',
+        role: 'location',
+        options: ['Greater London, United Kingdom', 'London (United Kingdom)', 'London, Ontario'],
+      }),
+      options('London (United Kingdom)'),
     ],
   ])('%s', (_title, profile, field, expected) => {
     expect(planned(profile, field)).toEqual(expected);
@@ -248,6 +289,10 @@ describe('options', () => {
       kind: 'options',
       labels: ['London, GB'],
       spellings: ['London'],
+      meaning: {
+        kind: 'place',
+        place: { city: 'London', region: undefined, country: 'GB', postalCode: undefined },
+      },
     });
   });
 });

@@ -1,6 +1,14 @@
 import { assertNever } from '@svc/domain';
 import { datePartOption, datePartText } from './dates.ts';
-import type { Fill, FieldRole, FieldValue, FormField, FormModel, Plan } from './form-model.ts';
+import type {
+  Fill,
+  FieldRole,
+  FieldValue,
+  FormField,
+  FormModel,
+  OptionsValue,
+  Plan,
+} from './form-model.ts';
 import { normaliseLabel, withoutHint } from './label.ts';
 import { chooseOptions } from './options.ts';
 import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.ts';
@@ -41,9 +49,14 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
     case 'select':
     case 'combobox':
     case 'radio':
-      return optionsFor(field, profileValue(field, profile), field.isMultiple === true);
+      return optionsFor(field, profile, profileValue(field, profile), field.isMultiple === true);
     case 'checkboxes':
-      return optionsFor(field, profileValue(field, profile) ?? consentsOf(field, profile), true);
+      return optionsFor(
+        field,
+        profile,
+        profileValue(field, profile) ?? consentsOf(field, profile),
+        true,
+      );
     default:
       return assertNever(field.kind);
   }
@@ -109,8 +122,18 @@ function isDate(text: string): boolean {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
+function meaningOf(field: FormField, profile: ApplicantProfile): OptionsValue['meaning'] {
+  if (field.role === 'country') return { kind: 'country' };
+  if (field.role !== 'location' && field.role !== 'city') return undefined;
+  const { place } = profile;
+  // An answer of the tenant stands as it is.
+  const isAnswered = answerTo(field, profile) !== undefined;
+  return isAnswered || place === undefined ? undefined : { kind: 'place', place };
+}
+
 function optionsFor(
   field: FormField,
+  profile: ApplicantProfile,
   value: ProfileValue | undefined,
   takesSeveral: boolean,
 ): FieldValue | undefined {
@@ -122,11 +145,13 @@ function optionsFor(
   const labels = named.labels.filter((label) => normaliseLabel(label) !== '');
   if (labels.length === 0 || labels.length < named.labels.length) return undefined;
   if (labels.length > 1 && !takesSeveral) return undefined;
+  const meaning = meaningOf(field, profile);
+  const meant = meaning === undefined ? {} : { meaning };
   if (field.options === undefined) {
     const { spellings } = named;
-    return { kind: 'options', labels, ...(spellings.length === 0 ? {} : { spellings }) };
+    return { kind: 'options', labels, ...(spellings.length === 0 ? {} : { spellings }), ...meant };
   }
-  const chosen = chooseOptions(field.options, named);
+  const chosen = chooseOptions(field.options, { ...named, ...meant }, field.optionValues);
   return chosen === undefined ? undefined : { kind: 'options', labels: chosen };
 }
 

@@ -1,8 +1,10 @@
-import type { FieldRole } from './form-model.ts';
+import type { FieldRole, Place } from './form-model.ts';
 
 export interface ApplicantProfile {
   /** The values of the standard fields. Files are in `files`. */
   readonly byRole: ReadonlyMap<FieldRole, ProfileValue>;
+  /** `basics.location`, for options that name the same place in other words. */
+  readonly place?: Place;
   /**
    * The answers by normalised question. An optional field with an empty answer is not filled in,
    * even if `byRole` has a value for it.

@@ -48,7 +48,9 @@ export function resolveProfile(document: ProfileDocument): Resolution {
     ...(coverLetter === undefined ? {} : { coverLetter: coverLetter.file }),
   };
   const byRole = rolesOf(document);
-  return { kind: 'resolved', profile: { byRole, answers, consents, files } };
+  const { city, region, countryCode: country, postalCode } = document.basics?.location ?? {};
+  const place = { city, region, country, postalCode };
+  return { kind: 'resolved', profile: { byRole, place, answers, consents, files } };
 }
 
 function invalid(message: string): Resolution & { readonly kind: 'invalid' } {

@@ -1,4 +1,5 @@
 import type { ApplicantProfile as ProfileDocument } from '@svc/contracts';
+import { codeAndNamesOf } from './countries.ts';
 import type { FieldRole } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
@@ -88,31 +89,14 @@ function locationForms({ city, region, countryCode }: Location): Texts {
   return [...new Set(forms)];
 }
 
-const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'sv', 'da'];
-
 /**
  * The country as the profile has it, then its code and its names in the languages of postings. Only
- * the text of the profile if it is neither a code nor an English name.
+ * the text of the profile if it names no country.
  */
 function countryForms({ countryCode }: Location): Texts {
   const country = present(countryCode);
   if (country === undefined) return [];
-  const code = /^[A-Za-z]{2}$/.test(country) ? country.toUpperCase() : codeByName(country);
-  if (code === undefined) return [country];
-  const names = languages.map((language) => nameOfCountry(code, language));
-  return [...new Set([country, code, ...names])];
-}
-
-function nameOfCountry(code: string, language: string): string | undefined {
-  return new Intl.DisplayNames([language], { type: 'region', fallback: 'none' }).of(code);
-}
-
-function codeByName(name: string): string | undefined {
-  const wanted = normaliseLabel(name);
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
-  return letters
-    .flatMap((first) => letters.map((second) => first + second))
-    .find((code) => normaliseLabel(nameOfCountry(code, 'en') ?? '') === wanted);
+  return [...new Set([country, ...codeAndNamesOf(country)])];
 }
 
 const twitterNames = ['twitter', 'x', 'x twitter', 'twitter x', 'x formerly twitter'];

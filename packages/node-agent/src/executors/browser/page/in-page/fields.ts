@@ -3,8 +3,10 @@
 import type { ReadingRules } from '../../adapters/adapter.ts';
 import type { FormField, WidgetKind } from '../../planner/form-model.ts';
 import type * as context from './context.ts';
+import type * as dates from './dates.ts';
 import type * as groups from './groups.ts';
 import type * as labels from './labels.ts';
+import type * as masks from './masks.ts';
 import type { FieldReport, FormReport } from './reports.ts';
 import type * as roots from './roots.ts';
 import type * as states from './states.ts';
@@ -13,14 +15,16 @@ import type * as visibility from './visibility.ts';
 declare const allBelow: typeof visibility.allBelow;
 declare const companionsOf: typeof labels.companionsOf;
 declare const contextOf: typeof context.contextOf;
-declare const datePartOf: typeof context.datePartOf;
 declare const hintOf: typeof context.hintOf;
 declare const isVisible: typeof visibility.isVisible;
 declare const namedBy: typeof labels.namedBy;
 declare const chosenOf: typeof states.chosenOf;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const comboboxStateOf: typeof states.comboboxStateOf;
-declare const dateFormatOf: typeof groups.dateFormatOf;
+declare const dateFormatOf: typeof dates.dateFormatOf;
+declare const datePartOf: typeof dates.datePartOf;
+declare const editorOf: typeof masks.editorOf;
+declare const maskOf: typeof masks.maskOf;
 declare const filesOf: typeof states.filesOf;
 declare const addressOf: typeof roots.addressOf;
 declare const findRoot: typeof roots.findRoot;
@@ -48,9 +52,12 @@ export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
   const found: Gathered[] = [];
   const byShape: Partial<Record<groups.Shape, Map<HTMLElement | string, Gathered>>> = {};
   const buttons = rules.buttonGroup === undefined ? '' : `, ${rules.buttonGroup.option}`;
-  const selector = `input, select, textarea, [contenteditable="true"], [role="combobox"], [role="radio"], [role="checkbox"], [role="switch"], [aria-haspopup]${buttons}`;
+  const selector = `input, select, textarea, [contenteditable="true"], [role="combobox"], [role="radio"], [role="checkbox"], [role="switch"], [aria-haspopup], iframe${buttons}`;
+  const masked = allBelow(root, 'select').flatMap((select) => maskOf(select) ?? []);
   for (const control of allBelow(root, selector)) {
     if (rules.ignored !== undefined && control.matches(rules.ignored)) continue;
+    // The hidden select of a mask has the label and the options of both.
+    if (masked.some((mask) => mask.contains(control))) continue;
     const shape = shapeOf(control, rules);
     if (shape === undefined || !isReachable(control, shape, rules)) continue;
     const isOption = shape === 'radio' || shape === 'checkbox' || shape === 'button';
@@ -115,7 +122,12 @@ export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<str
 export function optionsOf(gathered: Gathered): Pick<FormField, 'options' | 'optionValues'> {
   const { shape, controls, first } = gathered;
   if (first instanceof HTMLSelectElement) {
-    const options = [...first.options].filter(({ value, disabled }) => value !== '' && !disabled);
+    const usable = [...first.options].filter(({ value, disabled }) => value !== '' && !disabled);
+    const mask = maskOf(first);
+    // The page sets an option without a label only as the value of a mask.
+    const options = usable.filter(({ label }) => mask === undefined || label.trim() !== '');
+    // Some pages load the options of a masked select only when it is opened.
+    if (options.length === 0 && mask !== undefined) return {};
     return {
       options: options.map((option) => option.label.trim()),
       optionValues: options.map(({ value }) => value),
@@ -128,13 +140,15 @@ export function optionsOf(gathered: Gathered): Pick<FormField, 'options' | 'opti
 
 export function stateOf({ shape, controls }: Gathered, rules: ReadingRules): FieldReport['state'] {
   const [first] = controls;
+  if (first === undefined) return { kind: 'text', text: '' };
+  const mask = maskOf(first);
+  if (mask !== undefined) return comboboxStateOf(mask);
   if (first instanceof HTMLSelectElement) return selectedOf(first);
   if (shape === 'radio' || shape === 'checkbox' || shape === 'button') return chosenOf(controls);
-  if (first === undefined) return { kind: 'text', text: '' };
   if (shape === 'combobox') return comboboxStateOf(first);
   if (first instanceof HTMLInputElement && shape === 'file') return filesOf(first, rules);
   const isNative = first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement;
-  return { kind: 'text', text: isNative ? first.value : first.innerText };
+  return { kind: 'text', text: isNative ? first.value : (editorOf(first)?.innerText ?? '') };
 }
 
 export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): FieldReport {
@@ -182,6 +196,7 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
     ...(dateFormat === undefined ? {} : { dateFormat }),
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(first instanceof HTMLSelectElement ? { optionIndexes: indexesOf(first) } : {}),
+    ...(editorOf(first) === undefined ? {} : { isRich: true }),
     names: [key, first.id, first.getAttribute('data-ui') ?? ''].filter((name) => name !== ''),
   };
 }
@@ -220,8 +235,12 @@ export function readForm(rules: ReadingRules): {
     fields.push(reportOf(gathered, key, rules));
     const isOption = gathered.shape === 'radio' || gathered.shape === 'checkbox';
     elements.push(
-      gathered.controls.map((control) =>
-        isOption && !isVisible(control) ? (labelsFor(control).find(isVisible) ?? control) : control,
+      gathered.controls.map(
+        (control) =>
+          maskOf(control) ??
+          (isOption && !isVisible(control)
+            ? (labelsFor(control).find(isVisible) ?? control)
+            : control),
       ),
     );
   }

@@ -1,10 +1,15 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
+import type * as dates from './dates.ts';
 import type * as labels from './labels.ts';
+import type * as masks from './masks.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
+declare const dateFormatOf: typeof dates.dateFormatOf;
+declare const editorOf: typeof masks.editorOf;
+declare const maskOf: typeof masks.maskOf;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const companionsOf: typeof labels.companionsOf;
 declare const isConcealed: typeof visibility.isConcealed;
@@ -36,13 +41,15 @@ export function shapeOf(element: HTMLElement, rules: ReadingRules): Shape | unde
   if (role === 'radio') return 'radio';
   if (role === 'checkbox' || role === 'switch') return 'checkbox';
   if (role === 'combobox') return element instanceof HTMLSelectElement ? 'select' : 'combobox';
-  if (element instanceof HTMLSelectElement) return 'select';
+  if (element instanceof HTMLSelectElement) {
+    return maskOf(element) === undefined ? 'select' : 'combobox';
+  }
   if (element instanceof HTMLTextAreaElement) return 'text';
   if (element instanceof HTMLInputElement) return inputShapeOf(element, rules);
   const popup = element.getAttribute('aria-haspopup');
   if (popup === 'listbox') return 'combobox';
   if (popup !== null) return isMenuOfOptions(element) ? 'combobox' : undefined;
-  if (element.isContentEditable) return 'text';
+  if (editorOf(element) !== undefined) return 'text';
   return undefined;
 }
 
@@ -66,45 +73,13 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
 }
 
 /**
- * The date format of a text input, such as `dd.mm.yyyy`. Undefined if no format is found, and
- * always for the type `date`.
- */
-export function dateFormatOf(control: HTMLElement): string | undefined {
-  // The value of such an input is always `yyyy-mm-dd`.
-  if (control.matches('[type="date"]')) return undefined;
-  const described = textOfElements(namedBy(control, 'aria-describedby'));
-  const named = [...labelsFor(control).map(textOf), control.title, described];
-  const format = [control.getAttribute('placeholder') ?? '', ...named]
-    .map(dateFormatIn)
-    .find((found) => found !== undefined);
-  if (format !== undefined) return format;
-  const isPicker = control.closest('.react-datepicker__input-container') !== null;
-  return isPicker ? 'mm/dd/yyyy' : undefined;
-}
-
-/**
- * The date format that a text names in any language, such as `TT.MM.JJJJ`, as `dd.mm.yyyy`. The
- * year is the part with four letters, and the month is `MM` in all languages.
- */
-export function dateFormatIn(text: string): string | undefined {
-  const words = text.toLowerCase();
-  const found = /(?<!\p{L})(\p{L}{2}|\p{L}{4})( ?[/.-] ?)(\p{L}{2})\2(\p{L}{2}|\p{L}{4})(?!\p{L})/u;
-  const [, first = '', separator = '', second = '', third = ''] = found.exec(words) ?? [];
-  const parts = [first, second, third].map((part) => {
-    if (/^([yjaråéu])\1{3}$/u.test(part)) return 'yyyy';
-    if (part === 'mm') return 'mm';
-    return /^([dtjgp])\1$/u.test(part) ? 'dd' : '';
-  });
-  return parts.toSorted().join(' ') === 'dd mm yyyy' ? parts.join(separator) : undefined;
-}
-
-/**
  * True if a person could fill in this control. A control that is hidden or out of the tab order may
  * be a trap for programs (a honeypot).
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;
   if (rules.named !== undefined && control.matches(rules.named)) return true;
+  if (maskOf(control) !== undefined) return true;
   if (shape === 'file') return isUploadShown(control, rules);
   if (isConcealed(control)) return false;
   const labelled = labelsFor(control);

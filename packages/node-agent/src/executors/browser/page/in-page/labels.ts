@@ -1,10 +1,12 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
+import type * as masks from './masks.ts';
 import type * as visibility from './visibility.ts';
 
 declare const isRendered: typeof visibility.isRendered;
 declare const isStandIn: typeof visibility.isStandIn;
+declare const twinOf: typeof masks.twinOf;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const fieldBoxOf: typeof visibility.fieldBoxOf;
 declare const allBelow: typeof visibility.allBelow;
@@ -92,10 +94,17 @@ export function precedingText(control: HTMLElement, rules: ReadingRules): string
   return '';
 }
 
+/** The label of the hidden field that an editor stands in for. */
+export function labelsOfTwin(control: HTMLElement): string {
+  const twin = twinOf(control);
+  return twin === undefined ? '' : textOfElements(labelsFor(twin));
+}
+
 export function labelOf(control: HTMLElement, rules: ReadingRules): string {
   const named = questionLabel(control, rules);
   const candidates = [
     () => (named === undefined ? '' : textOf(named)),
+    () => labelsOfTwin(control),
     // A widget may name itself by the value that it shows.
     () =>
       textOfElements(namedBy(control, 'aria-labelledby').filter((one) => !control.contains(one))),

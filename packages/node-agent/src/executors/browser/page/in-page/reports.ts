@@ -25,6 +25,8 @@ export interface FieldReport {
    * fields.
    */
   readonly dateFormat?: string;
+  /** True if the field is an editor for formatted text. It may show other empty lines. */
+  readonly isRich?: boolean;
   /** The selector of the suggestions, if the field is one of the adapter's `typeaheads`. */
   readonly suggestions?: string;
   /** For each option in `field.options`, its index in the `<select>`. Only for a `<select>`. */
@@ -43,10 +45,13 @@ export interface FormReport extends FormAddress {
   readonly fields: readonly FieldReport[];
 }
 
-export interface ListboxReport {
+export interface ChoicesReport {
+  /** True if the widget shows options or an empty list. */
   readonly isShown: boolean;
   readonly isLoading: boolean;
   readonly labels: readonly string[];
+  /** For each label: true if the page marks this option as chosen. */
+  readonly chosen: readonly boolean[];
 }
 
 export interface FrameFacts {

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
+import type * as dropdown from './dropdown.ts';
 import type * as groups from './groups.ts';
-import type * as labels from './labels.ts';
 import type { FieldState } from './reports.ts';
 import type * as visibility from './visibility.ts';
 
@@ -11,7 +11,7 @@ declare const closestAcross: typeof visibility.closestAcross;
 declare const isVisible: typeof visibility.isVisible;
 declare const fieldBoxOf: typeof visibility.fieldBoxOf;
 declare const optionLabelOf: typeof groups.optionLabelOf;
-declare const textOf: typeof labels.textOf;
+declare const shownBy: typeof dropdown.shownBy;
 
 export function isChosen(option: HTMLElement): boolean {
   if (option instanceof HTMLInputElement) return option.checked;
@@ -31,23 +31,13 @@ export function selectedOf(select: HTMLSelectElement): FieldState {
   return { kind: 'chosen', labels };
 }
 
-/**
- * Reads the options that the combobox shows as chosen. A placeholder such as "Select" does not
- * count as an option.
- */
+export function isPlaceholder(text: string): boolean {
+  return /^(?:select|choose|please select)\b|^[-–—.…]*$/iu.test(text);
+}
+
+/** The texts that the widget shows, except a placeholder such as "Select". */
 export function comboboxStateOf(control: HTMLElement): FieldState {
-  const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
-  let at: Element | null = control;
-  for (let level = 0; at !== null && level < 5; level += 1) {
-    if (at.querySelectorAll('input, select, textarea, [role="combobox"]').length > 3) break;
-    const shown = [...at.querySelectorAll(values)].map(textOf).filter((text) => text !== '');
-    if (shown.length > 0) return { kind: 'chosen', labels: shown };
-    at = at.parentElement;
-  }
-  const text =
-    control instanceof HTMLInputElement ? control.value : (control.textContent ?? '').trim();
-  const isPlaceholder = /^(?:select|choose|please select)\b|^[-–—.…]*$/iu.test(text);
-  return { kind: 'chosen', labels: text === '' || isPlaceholder ? [] : [text] };
+  return { kind: 'chosen', labels: shownBy(control).filter((text) => !isPlaceholder(text)) };
 }
 
 export function filesOf(input: HTMLInputElement, rules: ReadingRules): FieldState {

@@ -4,14 +4,7 @@ import type { ElementHandle, Frame, JSHandle } from 'playwright-core';
 import type { OptionsValue } from '../planner/form-model.ts';
 import { chooseOptions, normaliseLabel } from '../planner/index.ts';
 import type { InFlight } from './in-flight.ts';
-import {
-  boxOfControl,
-  raiseGuardInPage,
-  readChoicesOf,
-  searchFieldOfControl,
-  shownByControl,
-  takeSnapshotInPage,
-} from './in-page.ts';
+import { inDocument } from './in-page.ts';
 import type { Snapshot } from './in-page/dropdown.ts';
 import { leaveField } from './in-page/focus.ts';
 import type { ChoicesReport } from './in-page/reports.ts';
@@ -70,7 +63,9 @@ export async function chooseInDropdown(
 ): Promise<Choice> {
   const frame = await control.ownerFrame();
   if (frame === null) throw new Error('The field is not attached to the page.');
-  const before = await frame.evaluateHandle(takeSnapshotInPage, undefined);
+  const before = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions) => functions.takeSnapshot()),
+  );
   const search: Search = { ...context, control, frame, before };
   const shown: string[] = [];
   let choice: Choice = { kind: 'chosen', shown };
@@ -125,7 +120,9 @@ async function type({ frame }: Search, field: Control, text: string): Promise<vo
 
 /** Presses the box as a person does. The press neither sends the form nor leaves the page. */
 async function pressBox({ control, frame }: Search): Promise<void> {
-  const handle = await control.evaluateHandle(boxOfControl, undefined);
+  const handle = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions, one) => functions.boxOf(one), control),
+  );
   const box = handle.asElement() ?? control;
   await guarded(frame, async () => {
     await box.click({ timeout: clickMsMax }).catch(async (error: unknown) => {
@@ -141,7 +138,9 @@ async function pressArrow({ control, frame }: Search): Promise<void> {
 }
 
 async function guarded(frame: Frame, press: () => Promise<void>): Promise<void> {
-  const guard = await frame.evaluateHandle(raiseGuardInPage, undefined);
+  const guard = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions) => functions.raiseGuard()),
+  );
   try {
     await press();
   } finally {
@@ -160,10 +159,15 @@ interface Choices {
 }
 
 async function readChoices<T>(
-  { control, before }: Search,
+  { control, frame, before }: Search,
   use: (choices: Choices) => Promise<T>,
 ): Promise<T> {
-  const handle = await control.evaluateHandle(readChoicesOf, { before });
+  const handle = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions, one) => functions.readChoices(one.element, one), {
+      element: control,
+      before,
+    }),
+  );
   try {
     const report = await handle.evaluate((read) => read.report);
     return await use({
@@ -208,7 +212,9 @@ async function choose(
 ): Promise<Choice> {
   const { control, frame, signal } = search;
   const index = choices.report.labels.indexOf(option);
-  const before = await control.evaluate(shownByControl, undefined);
+  const before = await inDocument(frame, (loaded) =>
+    loaded.evaluate((functions, one) => functions.shownBy(one), control),
+  );
   const isThere = before.some((text) => normaliseLabel(text) === normaliseLabel(option));
   // A second press would take back an option of a list with several.
   if (isThere && choices.report.chosen[index] === true) return { kind: 'chosen', shown: [] };
@@ -216,7 +222,9 @@ async function choose(
   if (element === undefined) return { kind: 'not_operable' };
   await guarded(frame, async () => await element.click({ timeout: clickMsMax }));
   await search.inFlight.settle(frame, signal);
-  const after = await control.evaluate(shownByControl, undefined).catch((error: unknown) => {
+  const after = await inDocument(frame, (loaded) =>
+    loaded.evaluate((functions, one) => functions.shownBy(one), control),
+  ).catch((error: unknown) => {
     if (isGone(error)) return undefined;
     throw error;
   });
@@ -239,8 +247,13 @@ function verdictOn(option: string, before: readonly string[], after: readonly st
   return parts.length === 0 ? { kind: 'not_operable' } : { kind: 'chosen', shown: parts };
 }
 
-async function searchFieldOf({ control, before }: Search): Promise<Control | undefined> {
-  const handle = await control.evaluateHandle(searchFieldOfControl, { before });
+async function searchFieldOf({ control, frame, before }: Search): Promise<Control | undefined> {
+  const handle = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions, one) => functions.searchFieldOf(one.element, one), {
+      element: control,
+      before,
+    }),
+  );
   return handle.asElement() ?? undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Frame, Page } from 'playwright-core';
 import type { Adapter } from '../adapters/index.ts';
 import { saysBotCheck, saysClosed, saysSignIn } from '../lexicon/sentences.ts';
 import { normaliseLabel } from '../planner/index.ts';
-import { challengeInPage, readFactsInPage } from './in-page.ts';
+import { inDocument } from './in-page.ts';
 import type { FrameFacts } from './in-page/reports.ts';
 
 export interface PageFacts {
@@ -39,7 +39,12 @@ export async function readPage(
 ): Promise<PageFacts> {
   const read = async (frame: Frame): Promise<FrameFacts | undefined> => {
     try {
-      return await frame.evaluate(readFactsInPage, { rules: adapter.reading, watched });
+      return await inDocument(frame, (loaded) =>
+        loaded.evaluate((functions, one) => functions.readFacts(one), {
+          rules: adapter.reading,
+          watched,
+        }),
+      );
     } catch {
       if (page.isClosed()) throw new Error('The page is closed.');
       return undefined;
@@ -51,7 +56,9 @@ export async function readPage(
 
 /** Returns `none` if the frame cannot be read, for example because it is being replaced. */
 async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
-  return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');
+  return await inDocument(frame, (loaded) =>
+    loaded.evaluate((functions) => functions.challengeOf()),
+  ).catch(() => 'none');
 }
 
 export async function readChallenge(page: Page): Promise<FrameFacts['challenge']> {

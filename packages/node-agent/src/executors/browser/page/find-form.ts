@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frame, Page } from 'playwright-core';
 import { type Adapter, generic, namedAdapters } from '../adapters/index.ts';
 import { isBotCheck, isClosed, isSignIn, readPage, saysPostingClosed } from './facts.ts';
-import { findEntryInPage, hasRootInPage, matchRootsInPage } from './in-page.ts';
+import { inDocument } from './in-page.ts';
 import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
 const pollMs = 100;
@@ -128,7 +128,11 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
   ];
   const roots = ordered.map(({ reading }) => reading.root ?? ':not(*)');
   for (const frame of page.frames()) {
-    const found = await inFrame(frame, () => frame.evaluate(matchRootsInPage, roots));
+    const found = await inFrame(frame, () =>
+      inDocument(frame, (loaded) =>
+        loaded.evaluate((functions, one) => functions.matchRoots(one), roots),
+      ),
+    );
     const adapter = ordered[found?.indexOf(true) ?? -1];
     if (adapter !== undefined) return { frame, adapter };
   }
@@ -141,12 +145,20 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();
-  const isEmbedding = await inFrame(main, () => main.evaluate(matchRootsInPage, embeds));
+  const isEmbedding = await inFrame(main, () =>
+    inDocument(main, (loaded) =>
+      loaded.evaluate((functions, one) => functions.matchRoots(one), embeds),
+    ),
+  );
   // The form of the embedded ATS may still appear.
   if (isEmbedding?.includes(true) === true) return undefined;
   const withForm: Frame[] = [];
   for (const frame of page.frames()) {
-    const hasForm = await inFrame(frame, () => frame.evaluate(hasRootInPage, generic.reading));
+    const hasForm = await inFrame(frame, () =>
+      inDocument(frame, (loaded) =>
+        loaded.evaluate((functions, one) => functions.hasRoot(one), generic.reading),
+      ),
+    );
     if (hasForm === true) withForm.push(frame);
   }
   const [frame, ...others] = withForm;
@@ -179,7 +191,12 @@ async function enter(
 ): Promise<Entered> {
   const main = page.mainFrame();
   const handle = await inFrame(main, () =>
-    main.evaluateHandle(findEntryInPage, { selectors: entries, followed: [...followed] }),
+    inDocument(main, (loaded) =>
+      loaded.evaluateHandle((functions, one) => functions.findEntry(one), {
+        selectors: entries,
+        followed: [...followed],
+      }),
+    ),
   );
   if (handle === undefined) return { kind: 'none' };
   const { name, href } = await handle.evaluate(({ report }) => report);

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { Frame, JSHandle } from 'playwright-core';
 import { captions } from '../lexicon/captions.ts';
 import * as context from './in-page/context.ts';
 import * as dates from './in-page/dates.ts';
@@ -31,49 +32,31 @@ const modules = {
   ...uploads,
   ...facts,
 };
-const source = [
-  `const captions = ${JSON.stringify(captions)};`,
-  ...Object.values(modules).map(String),
-].join('\n');
+const source = `(() => {
+const captions = ${JSON.stringify(captions)};
+${Object.values(modules).map(String).join('\n')}
+return { ${Object.keys(modules).join(', ')} };
+})()`;
 
-function textOf(name: string, parameters: string): string {
-  return `(${parameters}) => {\n${source}\nreturn ${name}(${parameters});\n}`;
-}
+/** The functions of `in-page/`, in the document that a frame shows. */
+type InPage = JSHandle<typeof modules>;
 
-function runsInPage(): never {
-  throw new Error('This function works only in a page.');
-}
+const known = new WeakMap<Frame, InPage>();
 
 /**
- * Makes a stub in place of `run`, because Playwright sends only the text of a function to the page.
- * The text of the stub has all of `modules` and a call of `run`.
+ * Calls `use` with the functions of `in-page/`. They are long, so each document gets them once. If
+ * the frame shows another document by now, `use` is called a second time.
  */
-function inFrame<Argument, Result>(
-  run: (argument: Argument) => Result,
-): (argument: Argument) => Result {
-  const stub = (_argument: Argument): Result => runsInPage();
-  return Object.assign(stub, { toString: () => textOf(run.name, 'argument') });
+export async function inDocument<T>(frame: Frame, use: (page: InPage) => Promise<T>): Promise<T> {
+  const earlier = known.get(frame);
+  if (earlier !== undefined) {
+    try {
+      return await use(earlier);
+    } catch {
+      if (known.get(frame) === earlier) known.delete(frame);
+    }
+  }
+  const page: InPage = await frame.evaluateHandle(source);
+  known.set(frame, page);
+  return await use(page);
 }
-
-function onElement<Argument, Result>(
-  run: (element: HTMLElement, argument: Argument) => Result,
-): (element: HTMLElement, argument: Argument) => Result {
-  const stub = (_element: HTMLElement, _argument: Argument): Result => runsInPage();
-  return Object.assign(stub, { toString: () => textOf(run.name, 'element, argument') });
-}
-
-export const readFormInPage = inFrame(fields.readForm);
-export const findControlsInPage = inFrame(roots.findControls);
-export const findEntryInPage = inFrame(roots.findEntry);
-export const matchRootsInPage = inFrame(roots.matchRoots);
-export const hasRootInPage = inFrame(roots.hasRoot);
-export const challengeInPage = inFrame(facts.challengeOf);
-export const readFactsInPage = inFrame(facts.readFacts);
-export const waitForQuietInPage = inFrame(facts.waitForQuiet);
-export const takeSnapshotInPage = inFrame(dropdown.takeSnapshot);
-export const readChoicesOf = onElement(dropdown.readChoices);
-export const boxOfControl = onElement(dropdown.boxOf);
-export const searchFieldOfControl = onElement(dropdown.searchFieldOf);
-export const shownByControl = onElement(dropdown.shownBy);
-export const raiseGuardInPage = inFrame(dropdown.raiseGuard);
-export const readUploadOf = onElement(uploads.readUpload);

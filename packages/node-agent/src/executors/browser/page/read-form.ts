@@ -2,7 +2,7 @@ import type { ElementHandle, Frame } from 'playwright-core';
 import type { Adapter } from '../adapters/adapter.ts';
 import type { FormField, FormModel } from '../planner/form-model.ts';
 import { isForeign, roleAmong, roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
-import { readFormInPage, waitForQuietInPage } from './in-page.ts';
+import { inDocument } from './in-page.ts';
 import type { FieldReport, FormReport } from './in-page/reports.ts';
 
 export interface FormTarget {
@@ -23,7 +23,9 @@ export interface ReadForm extends FormReport {
 }
 
 export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm | undefined> {
-  const handle = await frame.evaluateHandle(readFormInPage, adapter.reading);
+  const handle = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions, one) => functions.readForm(one), adapter.reading),
+  );
   const report = await handle.evaluate((read) => read.report);
   if (report === undefined) {
     await handle.dispose();
@@ -71,7 +73,9 @@ function withPartsOfNames(reports: readonly FieldReport[]): FieldReport[] {
 
 export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: number): Promise<void> {
   try {
-    await frame.evaluate(waitForQuietInPage, { quietMs, limitMs });
+    await inDocument(frame, (loaded) =>
+      loaded.evaluate((functions, one) => functions.waitForQuiet(one), { quietMs, limitMs }),
+    );
   } catch (error) {
     // An error of a navigation is ignored. The navigation has replaced the watched document, and the
     // next read sees the new one.
@@ -85,7 +89,7 @@ export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: numbe
  */
 export function isGone(error: unknown): boolean {
   const text = error instanceof Error ? error.message : '';
-  return /not attached|detached|context was destroyed|navigat|not in the form|not visible|Cannot find context|JSHandle is disposed|Unable to adopt/iu.test(
+  return /not attached|detached|context was destroyed|navigat|not in the form|not visible|Cannot find context|context they were created|JSHandle is disposed|Unable to adopt/iu.test(
     text,
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ElementHandle } from 'playwright-core';
 import { refusedMessage } from '../planner/index.ts';
-import { findControlsInPage } from './in-page.ts';
+import { inDocument } from './in-page.ts';
 import type { FieldReport, FormAddress } from './in-page/reports.ts';
 import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts';
 
@@ -22,7 +22,9 @@ export interface Controls {
 }
 
 export async function controlsOf({ frame, adapter }: FormTarget): Promise<Controls> {
-  const handle = await frame.evaluateHandle(findControlsInPage, adapter.reading);
+  const handle = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions, one) => functions.findControls(one), adapter.reading),
+  );
   const element = async (index: number): Promise<ElementHandle<HTMLElement> | undefined> => {
     const found = await handle.evaluateHandle(({ elements }, at) => elements[at], index);
     const control = found.asElement();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FormField } from '../planner/form-model.ts';
 import type { InFlight } from './in-flight.ts';
-import { readUploadOf } from './in-page.ts';
+import { inDocument } from './in-page.ts';
 import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
 
 const pollMs = 50;
@@ -19,7 +19,7 @@ const earlierMs = 1_000;
  * as taken. If an upload lasts longer than `uploadMsMax`, the file counts as refused.
  */
 export async function waitForUpload(
-  { adapter }: FormTarget,
+  target: FormTarget,
   form: ReadForm,
   { key }: FormField,
   { signal, inFlight }: { readonly signal: AbortSignal; readonly inFlight: InFlight },
@@ -29,7 +29,7 @@ export async function waitForUpload(
   for (;;) {
     // A request that sends data may be the upload, so this waits for its end first.
     await inFlight.waitUntilNone(startedMs - earlierMs, signal);
-    const report = await readUpload(form, key, adapter).catch((error: unknown) => {
+    const report = await readUpload(target, form, key).catch((error: unknown) => {
       if (isGone(error)) return undefined;
       throw error;
     });
@@ -47,10 +47,16 @@ export async function waitForUpload(
   }
 }
 
-async function readUpload(form: ReadForm, key: string, adapter: FormTarget['adapter']) {
+async function readUpload({ frame, adapter }: FormTarget, form: ReadForm, key: string) {
   const input = await form.element(key);
   const { reading: rules, upload } = adapter;
-  const handle = await input.evaluateHandle(readUploadOf, { rules, upload });
+  const handle = await inDocument(frame, (loaded) =>
+    loaded.evaluateHandle((functions, one) => functions.readUpload(one.element, one), {
+      element: input,
+      rules,
+      upload,
+    }),
+  );
   const report = await handle.jsonValue();
   await handle.dispose();
   return report;

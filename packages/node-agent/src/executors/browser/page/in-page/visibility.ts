@@ -116,17 +116,17 @@ export function isCovered(element: Element): boolean {
   let at: Element | null = element;
   for (let level = 0; at !== null && level < 4 && !at.matches('form, body'); level += 1) {
     for (let next = at.nextElementSibling; next !== null; next = next.nextElementSibling) {
-      if (next instanceof HTMLLabelElement || !isVisible(next)) continue;
-      const { position, backgroundColor, pointerEvents } = getComputedStyle(next);
-      if (!['absolute', 'relative'].includes(position) || pointerEvents === 'none') continue;
-      const isOpaque = /^rgb\(|, 1\)$/u.test(backgroundColor);
+      // The cheap checks come first, because a long form has many boxes after each of its fields.
       const over = next.getBoundingClientRect();
       const isOver =
         over.left <= box.left + 1 &&
         over.right >= box.right - 1 &&
         over.top <= box.top + 1 &&
         over.bottom >= box.bottom - 1;
-      if (isOpaque && isOver) return true;
+      if (!isOver || next instanceof HTMLLabelElement) continue;
+      const { position, backgroundColor, pointerEvents } = getComputedStyle(next);
+      const isOpaque = /^rgb\(|, 1\)$/u.test(backgroundColor) && pointerEvents !== 'none';
+      if (isOpaque && ['absolute', 'relative'].includes(position) && isVisible(next)) return true;
     }
     at = parentAcross(at);
   }

@@ -246,6 +246,18 @@ test('a combobox that asks a slow server is waited for', async () => {
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
 });
 
+test('a field of a page that hangs for some seconds is filled in afterwards', async () => {
+  const page = await pages.show(
+    formWith(`<label for="q">City *</label><input id="q" required>
+      <script>q.onfocus = () => {
+        q.onfocus = null;
+        for (const end = Date.now() + 5_600; Date.now() < end;);
+      };</script>`),
+  );
+  expect(await fillOf(page, answered('City', 'Dublin'))).toMatchObject({ kind: 'filled' });
+  expect(await page.inputValue('#q')).toBe('Dublin');
+});
+
 /**
  * Chooses an option in a combobox. If `lastMoment` is 3, the page closes at the third of the moments
  * just before and after a wait for the page.

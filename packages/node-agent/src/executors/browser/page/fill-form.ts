@@ -1,3 +1,4 @@
+import { errors } from 'playwright-core';
 import type { ApplicantProfile, Fill, FormField } from '../planner/index.ts';
 import { missingMessage, planForm, refusedMessage, unsupportedMessage } from '../planner/index.ts';
 import { leaveField } from './in-page/focus.ts';
@@ -161,6 +162,7 @@ async function fillAll(
     });
     if (filled === 'gone') return undefined;
     attempts.set(key, earlier + 1);
+    if (filled === 'late' && earlier + 1 < attemptsMax) return undefined;
     if (filled !== 'filled') {
       skipped.add(key);
       // An optional field may stay empty. But a form with only a part of an answer is not sent.
@@ -197,16 +199,18 @@ async function leave({ frame }: FormTarget, { inFlight, signal }: FillOptions): 
   await inFlight.settle(frame, signal);
 }
 
+/** `late`: the page or the machine was too slow, so another attempt may succeed. */
 async function tryToFill(
   form: ReadForm,
   fill: Fill,
   options: FillContext,
-): Promise<Filled | 'gone'> {
+): Promise<Filled | 'gone' | 'late'> {
   try {
     return await fillWidget(form, fill, options);
   } catch (error) {
     options.signal.throwIfAborted();
-    return isGone(error) || !(await isInPage(form, fill)) ? 'gone' : 'not_operable';
+    if (isGone(error) || !(await isInPage(form, fill))) return 'gone';
+    return error instanceof errors.TimeoutError ? 'late' : 'not_operable';
   }
 }
 

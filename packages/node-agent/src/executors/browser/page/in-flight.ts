@@ -23,7 +23,7 @@ const uploadMsMax = 20_000;
 const bodyMsMax = 300;
 /** The time for the page to read an answer that has come. */
 const readMs = 40;
-/** Further requests at the same time are not waited for. */
+/** Further requests at the same time are not waited for, and none after so many silent endpoints. */
 const flightsMax = 1_000;
 /** Requests of other kinds, such as images and beacons, change no form. */
 const kinds: readonly string[] = ['fetch', 'xhr', 'script', 'document'];
@@ -68,7 +68,13 @@ export function trackRequests(page: Page): InFlight {
   page.on('request', (request) => {
     const kind = request.resourceType();
     const endpoint = `${request.method()} ${request.url().replace(/[?#].*$/su, '')}`;
-    if (!kinds.includes(kind) || silent.has(endpoint) || flights.size >= flightsMax) return;
+    if (
+      !kinds.includes(kind) ||
+      silent.has(endpoint) ||
+      flights.size >= flightsMax ||
+      silent.size >= flightsMax
+    )
+      return;
     const sendsData = !safeMethods.includes(request.method());
     const startedMs = performance.now();
     flights.set(request, { startedMs, endpoint, sendsData, answeredMs: undefined });

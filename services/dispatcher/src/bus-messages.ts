@@ -5,7 +5,7 @@ import { followNode } from './fleet/follow-nodes.ts';
 import { closeLink } from './links/end-link.ts';
 import type { NodeLink } from './links/links.ts';
 import { makeOffer, revokeOffer } from './offering/node-offers.ts';
-import { stopRun } from './runs/runs.ts';
+import { stopIfEnded } from './runs/ended-runs.ts';
 
 /**
  * Handles a message from the bus. The sender is a dispatcher, possibly this one, or a gateway, a
@@ -26,7 +26,8 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
     }
     case 'stop_submission':
       dispatcher.offerings.get(message.submissionId)?.put({ kind: 'stopped' });
-      stopRun(dispatcher, message.submissionId);
+      if (!dispatcher.links.bySubmission.has(message.submissionId)) return;
+      inBackground(dispatcher, 'stop a run', stopIfEnded(dispatcher, message.submissionId));
       return;
     case 'node_linked': {
       const link = dispatcher.links.byNode.get(message.nodeId);

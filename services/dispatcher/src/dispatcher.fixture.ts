@@ -14,7 +14,7 @@ import {
 } from '@svc/queue';
 import { createLogger, loadConfig, newId } from '@svc/runtime';
 import { isDispatchProof } from '@svc/signing';
-import { assertReady, createNode, type Store } from '@svc/store';
+import { assertReady, cancelAsOperator, createNode, type Store } from '@svc/store';
 import { openFixture } from '@svc/store/fixture';
 import {
   connectScriptedNode,
@@ -119,7 +119,7 @@ export async function startDispatching({
       await Promise.all(linked.splice(0).map((node) => node.cut()));
       await Promise.all(offered.splice(0));
     },
-    ...messages(queues.redis),
+    ...messages(queues.redis, store),
     advance: (ms: number) => fixture.advance(ms),
     flush: () => server.flush(),
     ...rows,
@@ -176,13 +176,17 @@ async function openQueues(server: TestRedis, proofKey: Uint8Array) {
   };
 }
 
-function messages(redis: Redis) {
+function messages(redis: Redis, store: Store) {
   return {
     /**
      * Makes the fleet registry look old. While the registry is new, a dispatcher that finds no node
      * searches again.
      */
     ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
+    async cancel(submissionId: string) {
+      await cancelAsOperator(store, submissionId, testAuthor);
+      await publishCancelled(redis, prefix, submissionId);
+    },
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
     notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
     async queued(queue: 'settlement.v1' | 'webhook.v1') {

@@ -121,7 +121,7 @@ describe('a run that has ended elsewhere', () => {
     const node = await service.connect({ dispatcher: 1 });
     const { id } = await service.post();
     const submissionId = await node.runNext();
-    await service.cancelled(id);
+    await service.cancel(id);
     expect(await node.next('cancel')).toEqual({ type: 'cancel', submissionId });
     const refused = await service.post();
     await refused.replied;
@@ -144,7 +144,7 @@ describe('a run that has ended elsewhere', () => {
       nodes.find((node) => frameTypesOf(node).includes(type));
     const winner = await waitUntil(withFrame('assign'));
     const loser = await waitUntil(withFrame('revoke'));
-    await service.cancelled(id);
+    await service.cancel(id);
     expect(await winner.next('cancel')).toEqual({ type: 'cancel', submissionId: wireId });
     expect(frameTypesOf(loser)).not.toContain('cancel');
     winner.send({ type: 'stopped', submissionId: wireId, usage: {} });
@@ -159,7 +159,7 @@ describe('a run that has ended elsewhere', () => {
     const submissionId = await first.runNext();
     await first.cut();
     const next = await service.connect({ ...own, running: [submissionId] });
-    await service.cancelled(id);
+    await service.cancel(id);
     expect(await next.next('cancel')).toEqual({ type: 'cancel', submissionId });
     await next.close();
   });
@@ -182,7 +182,7 @@ describe('a run that has ended elsewhere', () => {
     const node = await service.connect({ slots: 3 });
     const { id, replied } = await service.post();
     const { offerId } = await node.next('offer');
-    await service.cancelled(id);
+    await service.cancel(id);
     expect(await replied).toBe('look');
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
     await node.close();
@@ -223,7 +223,7 @@ describe('a node that gets cancel and does not send stopped', () => {
     const node = await service.connect();
     const { id } = await service.post();
     await node.runNext();
-    await service.cancelled(id);
+    await service.cancel(id);
     await node.next('cancel');
     await pass(node, stoppedDeadlineMs - 1_000);
     const early = await service.post();

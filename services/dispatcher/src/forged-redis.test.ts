@@ -50,6 +50,21 @@ test('a forged job with forged facts gives no second node a submission that runs
   await producer.close();
 });
 
+test('a forged stop_submission stops no run that Postgres does not know as ended', async () => {
+  const node = await service.connect({ slots: 2 });
+  const running = await service.post();
+  const submissionId = await node.runNext();
+  const cancelled = await service.post();
+  const cancelledId = await node.runNext();
+  await forge({ kind: 'stop_submission', submissionId: running.id });
+  await service.cancel(cancelled.id);
+  expect(await node.next('cancel')).toEqual({ type: 'cancel', submissionId: cancelledId });
+  node.send({ type: 'completed', submissionId, usage: {}, result: {} });
+  await node.next('ack');
+  expect(frameTypesOf(node).filter((type) => type === 'cancel')).toHaveLength(1);
+  expect(await service.stateOf(running.id)).toBe('settling');
+});
+
 test('a forged node in the fleet registry does not keep a job from a real one', async () => {
   const registry = createFleetRegistry({ redis: service.redis, prefix: service.prefix });
   const dispatcherId = randomUUID();

@@ -124,7 +124,7 @@ describe('frames about submissions that are not its own', () => {
     }
     const { id } = await service.post();
     const submissionId = await node.runNext();
-    await service.cancelled(id);
+    await service.cancel(id);
     node.send({ type: 'completed', submissionId, usage: {}, result: {} });
     await node.next('ack', { where: (frame) => frame.submissionId === submissionId });
     for (let count = 0; count <= foreignFramesMax; count += 1) {

@@ -31,6 +31,6 @@ test('an outcome that comes before its accept is committed does not free the slo
   const { replied } = await service.post();
   expect(await replied).toBe('look');
   expect(node.frames.filter(({ type }) => type === 'offer')).toHaveLength(1);
-  await service.cancelled(id);
+  await service.cancel(id);
   await node.next('cancel');
 });

@@ -209,7 +209,7 @@ describe('the records of the offers', () => {
     const other = await service.connect();
     const cancelled = await service.post();
     await other.next('offer');
-    await service.cancelled(cancelled.id);
+    await service.cancel(cancelled.id);
     await cancelled.replied;
     await waitUntil(async () => (await service.offers(cancelled.id)).length > 0);
     expect(await service.offers(cancelled.id)).toMatchObject([

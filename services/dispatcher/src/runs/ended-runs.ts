@@ -41,3 +41,11 @@ export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
   }
   return runPeriodically({ name: 'ended runs', intervalMs: pollIntervalMs, run: poll, logger });
 }
+
+/**
+ * Asks Postgres before it stops the run, because anybody who can write to Redis can send
+ * `stop_submission` (docs/RELIABILITY.md).
+ */
+export async function stopIfEnded(dispatcher: Dispatcher, submissionId: string): Promise<void> {
+  for (const id of await findEnded(dispatcher.store, [submissionId])) stopRun(dispatcher, id);
+}

@@ -38,6 +38,7 @@ import {
 } from './authenticate.ts';
 import { answerWithCurrentKeys } from './current-keys.ts';
 import type { KeyUses } from './key-uses.ts';
+import { largeBodyTurn } from './large-body-turn.ts';
 import { readSigningHeaders, type SigningHeaders } from './signing-headers.ts';
 
 export interface SignedOptions {
@@ -152,6 +153,7 @@ async function answerReceived(
       isKnown = true;
       reservation.release();
       const refusal = await countRequest(known, bytes, exchange, options.limiter);
+      await largeBodyTurn(bytes.length);
       return refusal === undefined
         ? handle(endpoint, known, signed, options.limiter)
         : decidedBeforeHold(refusal);

@@ -17,6 +17,8 @@ export type ProxyAction =
   | 'truncate'
   /** Forwards nothing and never answers. */
   | 'hang'
+  /** Sends an answer of 20 MiB, and forwards nothing. */
+  | 'flood'
   | { readonly delayMs: number }
   /**
    * Forwards the request. The `Date` of the answer is the machine's time plus `dateShiftSeconds`.
@@ -50,6 +52,8 @@ export interface Proxy {
   decide(decision: () => ProxyAction): void;
   close(): Promise<void>;
 }
+
+const floodBytes = 20 * 1024 * 1024;
 
 const always = (): ProxyAction => 'pass';
 
@@ -117,6 +121,10 @@ async function act(
   upstream: Upstream,
 ): Promise<void> {
   if (action === 'hang') return;
+  if (action === 'flood') {
+    response.end(Buffer.alloc(floodBytes, ' '));
+    return;
+  }
   if (action === 'cut') {
     response.destroy();
     return;

@@ -1,5 +1,6 @@
 import { type Connection, given } from './connection.ts';
 import { ApiConnectionError, ApiTimeoutError } from './errors.ts';
+import { answerBytesMax, readText } from './read-text.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { version } from './version.ts';
 
@@ -54,9 +55,11 @@ export async function send(
         redirect: 'manual',
         signal,
       });
-      return { status: response.status, headers: response.headers, text: await response.text() };
+      const text = await readText(response, answerBytesMax);
+      if (text === undefined) throw new ApiConnectionError('The answer has more than 16 MiB.');
+      return { status: response.status, headers: response.headers, text };
     } catch (cause) {
-      throw cause instanceof ApiTimeoutError
+      throw cause instanceof ApiTimeoutError || cause instanceof ApiConnectionError
         ? cause
         : new ApiConnectionError('No complete answer arrived.', { cause });
     }

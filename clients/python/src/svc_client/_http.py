@@ -8,7 +8,7 @@ import ssl
 import time
 from urllib.parse import urlsplit
 
-from ._steps import Answer, Request, timed_out
+from ._steps import ANSWER_BYTES_MAX, Answer, Request, timed_out
 from .errors import ApiConnectionError
 
 # Older idle connections are closed, because servers close them after a few seconds.
@@ -85,12 +85,16 @@ def _exchange(
     _limit(connection, deadline)
     response = connection.getresponse()
     chunks: list[bytes] = []
+    length = 0
     while not response.isclosed():
         _limit(connection, deadline)
         chunk = response.read1(_CHUNK_BYTES)
         if not chunk:
             break
         chunks.append(chunk)
+        length += len(chunk)
+        if length > ANSWER_BYTES_MAX:
+            raise http.client.HTTPException("The answer has more than 16 MiB.")
     # `read1` reports a body that was cut short only by its length.
     if response.length:
         raise http.client.IncompleteRead(b"".join(chunks), response.length)

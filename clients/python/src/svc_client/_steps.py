@@ -30,6 +30,8 @@ from .errors import (
 T = TypeVar("T")
 
 USER_AGENT = f"svc-client-python/{__version__}"
+# An answer with more bytes is not read. The answers of the service are smaller.
+ANSWER_BYTES_MAX = 16 * 1024 * 1024
 TEMPORARY_STATUSES = (408, 429, 500, 502, 503, 504)
 _FIRST_PAUSE = 0.5
 _PAUSE_MAX = 8.0

@@ -12,6 +12,7 @@ import httpx
 from . import _operations as ops
 from . import types as t
 from ._steps import (
+    ANSWER_BYTES_MAX,
     Answer,
     Call,
     CallOptions,
@@ -134,23 +135,30 @@ class AsyncClient:
     async def _send(self, request: Request) -> Answer | ApiConnectionError:
         # The target is sent exactly as it was signed.
         url = self._root.copy_with(raw_path=request.target.encode())
-        exchange = self._http.request(
-            request.method,
-            url,
-            content=request.body,
-            headers=request.headers,
-            follow_redirects=False,
-        )
         try:
-            response = await asyncio.wait_for(exchange, request.timeout)
+            return await asyncio.wait_for(self._exchange(request, url), request.timeout)
         except (asyncio.TimeoutError, httpx.TimeoutException):
             return timed_out(request.timeout)
         except httpx.TransportError as cause:
             error = ApiConnectionError("No complete answer arrived.")
             error.__cause__ = cause
             return error
+
+    async def _exchange(self, request: Request, url: httpx.URL) -> Answer | ApiConnectionError:
+        content = bytearray()
+        async with self._http.stream(
+            request.method,
+            url,
+            content=request.body,
+            headers=request.headers,
+            follow_redirects=False,
+        ) as response:
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > ANSWER_BYTES_MAX:
+                    return ApiConnectionError("The answer has more than 16 MiB.")
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status_code, headers, response.content)
+        return Answer(response.status_code, headers, bytes(content))
 
     async def submit(
         self, request: t.SubmissionRequest, **options: Unpack[CallOptions]

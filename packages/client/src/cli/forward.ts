@@ -1,3 +1,4 @@
+import { answerBytesMax, readText } from '../read-text.ts';
 import { encoder, hmacKey } from '../request-signature.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { PolledEvent } from '../types.ts';
@@ -52,7 +53,8 @@ export async function forward(
     const request = { method: 'POST', headers, body, redirect: 'manual' } as const;
     return await withTimeLimit(signal, timeoutMs, async (limited) => {
       const response = await fetch(url, { ...request, signal: limited });
-      const text = plain(await response.text()).slice(0, shownLengthMax);
+      const answer = await readText(response, answerBytesMax);
+      const text = plain(answer ?? 'The answer has more than 16 MiB.').slice(0, shownLengthMax);
       return { isOk: response.ok, status: response.status, text, durationMs: now() - startMs };
     });
   } catch (error) {

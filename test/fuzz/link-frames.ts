@@ -36,8 +36,16 @@ const details = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDep
   maxKeys: 4,
 });
 
+/** The ids and receipts in the generated frames. */
+export interface Named {
+  /** Jobs of honest nodes. */
+  readonly submissionIds: () => readonly string[];
+  /** Receipts of honest nodes. If there are none, the frames of a recovery are left out. */
+  readonly receipts: () => readonly string[];
+}
+
 /** The offer ids in these frames belong to no offer. */
-function validFrames(submissionIds: () => readonly string[]) {
+function validFrames({ submissionIds, receipts }: Named) {
   const submissionId = fc.nat().map((pick) => {
     const known = submissionIds();
     const index = pick % (known.length + 1);
@@ -56,7 +64,20 @@ function validFrames(submissionIds: () => readonly string[]) {
     },
     { requiredKeys: [] },
   );
+  const receipt = fc.oneof(
+    fc.nat().map((pick) => receipts()[pick % receipts().length] ?? ''),
+    fc.tuple(fc.nat(), fc.nat()).map(([pick, at]) => {
+      const known = receipts()[pick % receipts().length] ?? '';
+      return `${known.slice(0, at % (known.length + 1))}A${known.slice((at + 1) % known.length)}`;
+    }),
+    fc.constantFrom('', 'x', 'A'.repeat(4_096)),
+  );
+  const ofRecovery = [
+    fc.record({ type: fc.constant('report'), submissionId, receipt, begun: fc.boolean() }),
+    fc.record({ type: fc.constant('reported') }),
+  ];
   return fc.oneof(
+    ...(receipts().length === 0 ? [] : ofRecovery),
     fc.record({ type: fc.constant('accept'), offerId }),
     fc.record({
       type: fc.constant('decline'),
@@ -117,6 +138,8 @@ const oddNames = fc.constantFrom(
   'running',
   'slots',
   'kind',
+  'receipt',
+  'begun',
   'nodeId',
   'constructor',
   'toJSON',
@@ -213,12 +236,9 @@ function asText(frame: unknown): HostileFrame {
  * Generates the frames of one link. After `hello`, the valid frames come first, because the third
  * invalid frame closes the link.
  */
-export function visits(
-  submissionIds: () => readonly string[],
-  framesPerVisit: number,
-): fc.Arbitrary<Visit> {
-  const valid: fc.Arbitrary<Record<string, unknown>> = validFrames(submissionIds);
-  const hello: fc.Arbitrary<Record<string, unknown>> = hellos(submissionIds);
+export function visits(named: Named, framesPerVisit: number): fc.Arbitrary<Visit> {
+  const valid: fc.Arbitrary<Record<string, unknown>> = validFrames(named);
+  const hello: fc.Arbitrary<Record<string, unknown>> = hellos(named.submissionIds);
   const honestHello = hello.map(asText);
   return fc.record({
     before: fc.oneof(

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { auditMoney } from '../support/audit.ts';
 import { job } from '../support/job.ts';
+import { svcOn } from '../support/svc.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, signedBy } from '../support/wire.ts';
 import { visits, type HostileFrame, type Visit } from './link-frames.ts';
@@ -16,6 +17,8 @@ import { visits, type HostileFrame, type Visit } from './link-frames.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const framesCount = Number(process.env['FUZZ_FRAMES'] ?? 4_000);
+/** The frames of the recovery, whose frames are few. */
+const recoveryFramesCount = Math.ceil(framesCount / 4);
 const hostileNodes = 4;
 const framesPerVisit = 80;
 const framesPerJob = 100;
@@ -29,6 +32,8 @@ let honest: ScriptedNode[];
  * jobs, so no frame of a hostile node may change them.
  */
 const known: string[] = [];
+/** The receipts of the honest nodes. The frames name them only during a recovery. */
+const receipts: string[] = [];
 
 beforeAll(async () => {
   whole = await startWholeStack({ gateways: 1, dispatchers: 2 });
@@ -49,6 +54,8 @@ afterAll(async () => {
 });
 
 interface Run {
+  /** The number of frames after which the attack ends. */
+  readonly framesMax: number;
   sent: number;
   readonly closeCodes: Record<string, number>;
   readonly created: string[];
@@ -60,7 +67,13 @@ test(
   { timeout: 120_000 + framesCount * 20 },
   async () => {
     process.stdout.write(`FUZZ_SEED=${seed} FUZZ_FRAMES=${framesCount}\n`);
-    const run: Run = { sent: 0, closeCodes: {}, created: [], violations: [] };
+    const run: Run = {
+      framesMax: framesCount,
+      sent: 0,
+      closeCodes: {},
+      created: [],
+      violations: [],
+    };
     const startedMs = performance.now();
     const startsBefore = await processStarts();
     await Promise.all([
@@ -84,6 +97,40 @@ test(
   },
 );
 
+test(
+  `${recoveryFramesCount} hostile frames during a recovery insert and change no submission`,
+  { timeout: 120_000 + framesCount * 20 },
+  async () => {
+    const { query } = whole.stack;
+    const svc = svcOn(whole.stack);
+    await svc.json('recovery', 'begin');
+    for (const { frames } of honest) {
+      for (const frame of frames) {
+        if (frame.type === 'assign' && frame.receipt !== undefined) receipts.push(frame.receipt);
+      }
+    }
+    expect(receipts.length).toBeGreaterThan(0);
+    const rows = 'SELECT id, state, node_id, charged_micros FROM submissions ORDER BY id';
+    const before = await query(rows);
+    const startsBefore = await processStarts();
+    const unhandledBefore = (await badFrames())['unhandled_frame'] ?? 0;
+    const found = { closeCodes: {}, created: [], violations: [] };
+    const run: Run = { framesMax: recoveryFramesCount, sent: 0, ...found };
+    await Promise.all(
+      Array.from({ length: hostileNodes }, (_, index) => attack(run, hostileNodes + index)),
+    );
+    expect(run.violations).toEqual([]);
+    expect(run.sent).toBeGreaterThanOrEqual(recoveryFramesCount);
+    expect((await badFrames())['unhandled_frame'] ?? 0).toBe(unhandledBefore);
+    expect(Object.keys(run.closeCodes).filter((code) => !allowedCodes.has(code))).toEqual([]);
+    expect(await processStarts()).toEqual(startsBefore);
+    expect(await query(rows)).toEqual(before);
+    expect(await query('SELECT node_id FROM recovery_unreadable')).not.toEqual([]);
+    expect(await auditMoney(query)).toEqual([]);
+    await svc.json('recovery', 'end', '--force', '--yes');
+  },
+);
+
 /**
  * The service closes a link with 1007, 1008 or 1009 because of bad frames. `visit` closes the link
  * with 1000 after the last frame.
@@ -93,10 +140,10 @@ const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
 async function attack(run: Run, index: number): Promise<void> {
   const { nodeId, nodeSecret: secret } = await whole.stack.createNode(`hostile ${index}`);
   const links = whole.stack.nodeLinkUrls;
-  for (let round = 0; run.sent < framesCount; round += 1) {
+  for (let round = 0; run.sent < run.framesMax; round += 1) {
     const link = links[(index + round) % links.length] ?? '';
     const [plan] = fc.sample(
-      visits(() => known, framesPerVisit),
+      visits({ submissionIds: () => known, receipts: () => receipts }, framesPerVisit),
       {
         numRuns: 1,
         seed: seed + index * 1_000_000 + round,

@@ -124,6 +124,11 @@ const cases = [
   ...['gateway', 'dispatcher', 'webhooks'].map(
     (service) => [service, 'unknown database', mistakes['unknown database']] as const,
   ),
+  [
+    'webhooks',
+    'block with a bit after its prefix',
+    () => ({ OUTBOUND_DENY_CIDRS: '203.0.112.7/24' }),
+  ] as const,
   ['gateway', 'port in use', () => ({ GATEWAY_PORT: `${taken}` })] as const,
   ['dispatcher', 'port in use', () => ({ NODE_LINK_PORT: `${taken}` })] as const,
   ...Object.entries(listeners).map(([name, env]) => [name, 'unreadable file', () => env] as const),

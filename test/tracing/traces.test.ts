@@ -127,6 +127,7 @@ test('hostile trace headers are ignored, and the trace id is then the id of the 
     { traceparent: `00-${own}-${ownSpan}-01-extra` },
     { traceparent: `00-${own.toUpperCase()}-${ownSpan}-01`, tracestate: 'x=1' },
     { traceparent: 'a'.repeat(5_000), tracestate: 'b'.repeat(5_000) },
+    { traceparent: '', baggage: `offered=yes,${'offered=yes,'.repeat(800)}` },
     { traceparent: `00-${own}-${ownSpan}-01, 00-${own}-${ownSpan}-01` },
   ];
   const creations = hostile.map((headers, index) => create(shared, `hostile ${index}`, headers));
@@ -135,6 +136,8 @@ test('hostile trace headers are ignored, and the trace id is then the id of the 
     const uuid = fromWireId('sub', id)?.replaceAll('-', '');
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([uuid]));
     expect(named(spans, root).map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(['']);
+    const delivered = await shared.receiver.waitFor(({ body }) => body.includes(id));
+    expect(delivered.headers).not.toHaveProperty('baggage');
   }
 });
 
@@ -161,7 +164,15 @@ test('a batch has its own span, with links to the spans of its members', async (
 test('no span has personal data, a payload, a secret or a URL', () => {
   const { bodies } = collector;
   expect(bodies.length).toBeGreaterThan(0);
-  for (const forbidden of ['Pérez', 'example.com', 'hsk_', 'http:', 'Welder', '127.0.0.1']) {
+  for (const forbidden of [
+    'Pérez',
+    'example.com',
+    'hsk_',
+    'http:',
+    'Welder',
+    '127.0.0.1',
+    'offered',
+  ]) {
     expect(bodies.filter((body) => body.includes(forbidden))).toEqual([]);
   }
 });

@@ -86,6 +86,20 @@ test('a forged node in the fleet registry does not keep a job from a real one', 
   expect(await replied).toBe('dispatched');
 });
 
+test('forged totals of the fleet registry keep jobs away until its keys are deleted', async () => {
+  const node = await service.connect();
+  node.autoPilot();
+  const fleet = `{${service.prefix}}:fleet`;
+  const fields = Object.keys(await service.redis.hgetall(`${fleet}:totals`));
+  await service.redis.hset(`${fleet}:totals`, Object.fromEntries(fields.map((name) => [name, -9])));
+  const refused = await service.post();
+  expect(await refused.replied).toBe('look');
+  await service.redis.del(await service.redis.keys(`${fleet}:*`));
+  await waitUntil(
+    async () => (await service.post().then(({ replied }) => replied)) === 'dispatched',
+  );
+});
+
 test.each([
   ['more node seconds than a tier has', { maxNodeSeconds: 1_801 }],
   ['an expiry later than any offer has', { expiresInMs: 2_001 }],

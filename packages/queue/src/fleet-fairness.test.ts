@@ -1,9 +1,12 @@
 import {
   askForSlot,
+  askingGaps,
   askingMsMax,
   askingMsMin,
+  contendersMax,
   contentionMs,
   type Contention,
+  shareTurnMs,
   yieldMs,
 } from '@svc/domain';
 import { beforeEach, expect, test } from 'vitest';
@@ -58,15 +61,24 @@ function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservat
     excludeNodeIds,
     submissionId: `s${asked}`,
     tenantId,
-    ttlMs: 600_000,
+    ttlMs: 3_600_000,
   });
 }
 
 const contentions = async (): Promise<string[]> =>
   (await redis.keys('*')).filter((key) => key.includes(':contention:'));
 
-/** Pauses after which a part of a contention ends. */
-const pauses = [askingMsMin, yieldMs, contentionMs - 10, contentionMs, askingMsMax];
+/** The later times at which a part of the contention ends. */
+function endsOf(contention: Contention | undefined): number[] {
+  if (contention === undefined) return [];
+  const { starvedAtMs, turnAtMs, refusedAtMs, tenants } = contention;
+  const asking = Object.values(tenants).map(
+    ({ askedAtMs, gapMs }) =>
+      askedAtMs + Math.min(Math.max(askingGaps * gapMs, askingMsMin), askingMsMax),
+  );
+  const ends = [starvedAtMs + yieldMs, turnAtMs + shareTurnMs, refusedAtMs + contentionMs];
+  return [...ends, ...asking].map(Math.ceil).filter((ms) => ms > nowMs);
+}
 
 const readContention = async (): Promise<unknown> =>
   JSON.parse((await redis.get(contentionKey)) ?? 'null');
@@ -78,41 +90,55 @@ function rounded(value: unknown): unknown {
   );
 }
 
-test.each([slots, 1])('the script decides as the domain does, with %i slots', async (usable) => {
-  await startFleet(usable);
-  const rates = [0.6, 0.25, 0.1, 0.05];
-  let contention: Contention | undefined;
-  let state = 11;
-  const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-  let running: { readonly id: string; readonly endMs: number }[] = [];
-  const decisions = new Map<string, number>();
-  let refreshedAtMs = nowMs;
-  for (let count = 0; count < 1_000; count += 1) {
-    // On a grid, so that the ends of turns and pauses are met exactly. Some asks come after a pause.
-    nowMs += Math.floor(random() * 6) * 10 + (pauses[Math.floor(random() * 300)] ?? 0);
-    if (nowMs - refreshedAtMs >= 1_000) await fleet.refresh('d1');
-    if (nowMs - refreshedAtMs >= 1_000) refreshedAtMs = nowMs;
-    const ended = running.filter(({ endMs }) => endMs <= nowMs);
-    running = running.filter(({ endMs }) => endMs > nowMs);
-    await Promise.all(ended.map(({ id }) => fleet.release('n1', id)));
-    let pick = random();
-    const tenant = rates.findIndex((rate) => (pick -= rate) < 0);
-    const tenantId = `t${Math.max(0, tenant)}`;
-    const free = usable - running.length;
-    const expected = askForSlot(contention, { tenantId, usable, free, nowMs });
-    ({ contention } = expected);
-    const got = await ask(tenantId);
-    const isGranted = expected.decision === 'granted';
-    expect([count, got.kind]).toEqual([count, isGranted ? 'reserved' : 'no_headroom']);
-    const kept = contention === undefined ? null : rounded(await readContention());
-    expect(kept).toEqual(rounded(contention ?? null));
-    decisions.set(expected.decision, (decisions.get(expected.decision) ?? 0) + 1);
-    if (isGranted) running.push({ id: `s${asked}`, endMs: nowMs + 500 + random() * 1_000 });
-  }
-  for (const decision of ['granted', 'no_slot', 'kept_free']) {
-    expect(decisions.get(decision)).toBeGreaterThan(20);
-  }
-});
+const fewRates = [0.6, 0.25, 0.1, 0.05];
+const manyRates = Array.from({ length: 80 }, () => 1 / 80);
+
+test.each([
+  [slots, 'four tenants', 60, fewRates],
+  [8, 'four tenants', 60, fewRates],
+  [1, 'four tenants', 60, fewRates],
+  [slots, 'more tenants than are remembered', 10, manyRates],
+])(
+  'the script decides as the domain does, with %i slots for %s',
+  async (usable, _, gapMs, rates) => {
+    await startFleet(usable);
+    let contention: Contention | undefined;
+    let before: unknown = null;
+    let state = 11;
+    const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+    let running: { readonly id: string; readonly endMs: number }[] = [];
+    const decisions = new Map<string, number>();
+    let refreshedAtMs = nowMs;
+    for (let count = 0; count < 500; count += 1) {
+      nowMs += Math.floor(random() * gapMs);
+      const ends = endsOf(contention);
+      if (random() < 0.08) nowMs = ends[Math.floor(random() * ends.length)] ?? nowMs;
+      if (nowMs - refreshedAtMs >= 1_000) await fleet.refresh('d1');
+      if (nowMs - refreshedAtMs >= 1_000) refreshedAtMs = nowMs;
+      const ended = running.filter(({ endMs }) => endMs <= nowMs);
+      running = running.filter(({ endMs }) => endMs > nowMs);
+      await Promise.all(ended.map(({ id }) => fleet.release('n1', id)));
+      let pick = random();
+      const tenant = rates.findIndex((rate) => (pick -= rate) < 0);
+      const tenantId = `t${Math.max(0, tenant)}`;
+      const free = usable - running.length;
+      const expected = askForSlot(contention, { tenantId, usable, free, nowMs });
+      ({ contention } = expected);
+      const got = await ask(tenantId);
+      const isGranted = expected.decision === 'granted';
+      expect([count, got.kind]).toEqual([count, isGranted ? 'reserved' : 'no_headroom']);
+      const kept = await readContention();
+      // Without a contention, nothing is written.
+      expect(rounded(kept)).toEqual(rounded(contention ?? before));
+      before = kept;
+      decisions.set(expected.decision, (decisions.get(expected.decision) ?? 0) + 1);
+      if (isGranted) running.push({ id: `s${asked}`, endMs: nowMs + 500 + random() * 2_000 });
+    }
+    for (const decision of ['granted', 'no_slot', 'kept_free']) {
+      expect(decisions.get(decision)).toBeGreaterThan(0);
+    }
+  },
+);
 
 test('a free slot is kept for a tenant below its share if a flood asks first', async () => {
   for (let count = 0; count <= slots; count += 1) await ask('flood');
@@ -134,6 +160,29 @@ test('a lone tenant gets every slot, and without a tenant every free slot is gra
   expect((await ask('lone')).kind).toBe('no_headroom');
   await fleet.release('n1', 's1');
   expect((await ask()).kind).toBe('reserved');
+});
+
+test('more tenants than are remembered may ask in one millisecond', async () => {
+  let contention: Contention | undefined;
+  for (let count = 0; count < slots; count += 1) await ask('flood');
+  for (let count = 0; count < contendersMax + 6; count += 1) {
+    const tenantId = `t${100 + count}`;
+    ({ contention } = askForSlot(contention, { tenantId, usable: slots, free: 0, nowMs }));
+    expect((await ask(tenantId)).kind).toBe('no_headroom');
+    expect(rounded(await readContention())).toEqual(rounded(contention));
+  }
+  expect(Object.keys(contention?.tenants ?? {})).toHaveLength(contendersMax);
+});
+
+test('a job type without slots has no contention', async () => {
+  const none = {
+    dispatcherId: 'd1',
+    jobType: 'none',
+    tier: 'instant',
+    excludeNodeIds: [],
+  } as const;
+  const answer = await fleet.reserve({ ...none, submissionId: 's', tenantId: 'a', ttlMs: 1 });
+  expect([answer.kind, await contentions()]).toEqual(['no_headroom', []]);
 });
 
 test('nothing is written while slots are not short, and a contention expires', async () => {

@@ -38,13 +38,16 @@ test.each([
 });
 
 test('a finding replaces only that of its node and submission, with its tenant and its prices', async () => {
-  const { store, note, first, other, another, database } = await createFindings();
+  const { store, note, first, other, another, database, advance } = await createFindings();
   const prices = { rateCardVersion: 7, jobType: 'j', tier: 'standard', rate: null };
   const missing = { finding: 'rate_card_missing', quoted: prices } as const;
   await note({ ...missing, submissionId: another });
   await note({ ...missing, nodeId: other });
   await note({ ...missing, tenantId: null });
+  await advance(60_000);
   await note({ finding: 'key_taken' });
+  const late = `SELECT finding FROM recovery_findings WHERE reported_at > svc_now() - interval '30 s'`;
+  expect(await database.query(late)).toEqual([{ finding: 'key_taken' }]);
   const { submissionId, nodeId, tenantId } = first;
   expect(await readRecovery(store)).toMatchObject({
     findings: { key_taken: 1, rate_card_missing: 2 },

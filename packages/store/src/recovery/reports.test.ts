@@ -5,7 +5,9 @@ import { commitRunning } from '../assignments/begin.ts';
 import { cancelSubmission } from '../endings/endings.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { disableNode } from '../nodes/changes.ts';
+import { createNode } from '../nodes/nodes.ts';
 import { createFixture } from '../store.fixture.ts';
+import { noteFinding } from './findings.ts';
 import { begin, dispatch, forget, setBack } from './recovery.fixture.ts';
 import { endRecovery, readRecovery, unknownNodeId } from './recovery.ts';
 import { applyReport, noteReported } from './reports.ts';
@@ -104,7 +106,8 @@ test('a report of an assigned submission keeps its times, and renews what it pro
   await still.later();
   expect(await applyReport(store, begun)).toBe('advanced');
   expect(await applyReport(store, { ...waiting, isBegun: false })).toBe('known');
-  expect(await applyReport(store, { ...running, isBegun: false })).toBe('known');
+  // A node needs no receipt for a submission that the database has assigned to it.
+  expect(await applyReport(store, { ...running, isBegun: false, receipt: '' })).toBe('known');
   const times = dispatchedAt(0, nodeId).slice(1, 5);
   expect(await row(begun.submissionId)).toEqual([
     'running',
@@ -151,14 +154,19 @@ test('a report of an ended submission changes only a missing node', async () => 
 test('credits that just cover the hold restore a submission, and a hold of nothing has no entry', async () => {
   const still = await createStill();
   const { store, tenantId, nodeId, database } = still;
+  const other = await still.tenant();
   const exact = await still.assign('standard', 'a');
   const free = await dispatch(still, tenantId, nodeId, 'b', { max: 0 });
   for (const { submissionId } of [exact, free]) await forget(still, submissionId);
   await database.query('UPDATE credit_accounts SET held_micros = 800000001');
   await begin(still);
   expect(await applyReport(store, exact)).toBe('waits_for_credits');
-  await database.query('UPDATE credit_accounts SET held_micros = 800000000');
+  await database.query(
+    'UPDATE credit_accounts SET held_micros = CASE WHEN tenant_id = $1 THEN 0 ELSE 800000000 END',
+    [other],
+  );
   for (const report of [exact, free]) expect(await applyReport(store, report)).toBe('restored');
+  expect(await still.figures(other)).toEqual({ balance: 1_000, held: 0 });
   const entries = await database.query('SELECT submission_id FROM ledger_entries WHERE type = $1', [
     'hold',
   ]);
@@ -224,6 +232,25 @@ test('two reports of a missing submission at once restore it once', async () => 
   expect(await still.figures(still.tenantId)).toEqual({ balance: 1_000, held: 200 });
 });
 
+test('a report waits for an assignment to another node, and does not replace it', async () => {
+  const still = await createStill();
+  const { submissionId, ...report } = await still.assign();
+  const elsewhere = await still.node();
+  await setBack(still, submissionId);
+  await begin(still);
+  const other = await beginOther(still);
+  await other.query(
+    `UPDATE submissions SET state = 'dispatched', node_id = $1, dispatched_at = svc_now(),
+       start_deadline_at = svc_now(), run_deadline_at = svc_now()`,
+    [elsewhere],
+  );
+  const applied = applyReport(still.store, { ...report, submissionId });
+  await untilLockWait(still);
+  await other.commit();
+  expect(await applied).toBe('not_this_nodes');
+  expect((await still.row(submissionId)).slice(0, 2)).toEqual(['dispatched', elsewhere]);
+});
+
 test('a report that Postgres refuses is not noted', async () => {
   const still = await createStill();
   const { store, database } = still;
@@ -231,6 +258,7 @@ test('a report that Postgres refuses is not noted', async () => {
     await still.assign('standard', 'a'),
     await still.assign('standard', 'b'),
   ];
+  const known = await still.assign('standard', 'c');
   await setBack(still, pending.submissionId);
   await forget(still, missing.submissionId);
   await begin(still);
@@ -241,9 +269,13 @@ test('a report that Postgres refuses is not noted', async () => {
     database.query(
       `CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`,
     );
+  await refuse('submissions');
+  for (const report of [pending, { ...known, isBegun: false }, missing])
+    await expect(applyReport(store, report)).rejects.toThrow('not now');
+  await database.query('DROP TRIGGER refuse ON submissions');
   await refuse('ledger_entries');
   await expect(applyReport(store, missing)).rejects.toThrow('not now');
-  expect(await still.figures(still.tenantId)).toEqual({ balance: 1_000, held: 200 });
+  expect(await still.figures(still.tenantId)).toEqual({ balance: 1_000, held: 400 });
   for (const table of ['recovery_findings', 'recovery_unreadable', 'recovery_nodes'])
     await refuse(table);
   for (const report of [pending, { ...pending, receipt: '' }])
@@ -349,7 +381,11 @@ test('the status counts what is in flight, and both ends of a recovery are in th
   const { store, nodeId, tenantId, database } = still;
   expect(await readRecovery(store)).toBeNull();
   const [disabled, reported] = [await still.node(), await still.node()];
-  const missing = [nodeId, await still.node(), await still.node()].toSorted();
+  const last = await still.node();
+  // A node that was created last, with the least id.
+  const least = '00000000-0000-7000-8000-000000000001';
+  await createNode(store, { id: least, name: 'least', secret: 'nsk_1' }, testAuthor);
+  const missing = [least, ...[nodeId, last].toSorted()];
   await still.assign('standard', 'a');
   for (const _ of [1, 2]) await still.hold(tenantId);
   await begin(still);
@@ -386,4 +422,98 @@ test('the status counts what is in flight, and both ends of a recovery are in th
     { ...entry, ...none, action: 'recovery.begin', incarnation: '2' },
     { ...entry, ...none, action: 'recovery.end', forced: 'true', missing: 3, unreadable: 1 },
   ]);
+});
+
+test('a second recovery counts nothing of the first, and no node that was disabled before it', async () => {
+  const still = await createStill();
+  const { store, nodeId, tenantId, end } = still;
+  const [other, disabled] = [await still.node(), await still.node()];
+  expect(await end()).toEqual({ kind: 'none_in_force' });
+  await begin(still);
+  const finding = { submissionId: store.newId(), tenantId, quoted: null, nodeId } as const;
+  await noteFinding(store.query, { ...finding, incarnation: 2, finding: 'key_taken' });
+  for (const one of [nodeId, other, disabled])
+    await noteReported(store, { nodeId: one, unreadable: 0 });
+  await end();
+  const { id: first } = await still.hold(tenantId);
+  await still.clockAt(reportMs - 1);
+  await disableNode(store, disabled, testAuthor);
+  await still.later();
+  await begin(still);
+  expect(await readRecovery(store)).toMatchObject({
+    incarnation: 3,
+    missingNodes: [nodeId, other].toSorted(),
+    findings: {},
+    open: [],
+  });
+  await noteReported(store, { nodeId, unreadable: 0 });
+  await end();
+  expect(await still.state(first)).toBe('running');
+  const { id: second } = await still.hold(tenantId);
+  await begin(still);
+  for (const one of [nodeId, other]) await noteReported(store, { nodeId: one, unreadable: 0 });
+  await end();
+  expect(await still.state(second)).toBe('pending');
+});
+
+test('each of a missing node, an unreadable receipt and an open finding keeps a recovery from its end', async () => {
+  const still = await createStill();
+  const { store, nodeId, tenantId } = still;
+  await still.node();
+  await begin(still);
+  const unread = { submissionId: store.newId(), nodeId, receipt: '', isBegun: true };
+  await applyReport(store, { ...unread, instanceId: 'i' });
+  await noteReported(store, { nodeId, unreadable: 1 });
+  const end = async () => (await endRecovery(store, { force: false }, testAuthor)).kind;
+  expect(await end()).toBe('incomplete');
+  for (const id of (await readRecovery(store))?.missingNodes ?? [])
+    await noteReported(store, { nodeId: id, unreadable: 0 });
+  const finding = { submissionId: store.newId(), tenantId, quoted: null, nodeId } as const;
+  await noteFinding(store.query, { ...finding, incarnation: 2, finding: 'key_taken' });
+  expect(await end()).toBe('incomplete');
+});
+
+test.each(['webhook_endpoints', 'deliveries', 'audit_log', 'submissions', 'recoveries'])(
+  'a recovery neither begins nor ends if %s refuses it',
+  async (table) => {
+    const still = await createStill();
+    const { store, database, tenantId } = still;
+    await still.hold(tenantId);
+    const refuse = () =>
+      database.query(
+        `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+         CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`,
+      );
+    if (table === 'submissions') {
+      await begin(still);
+      await refuse();
+    } else {
+      await refuse();
+      await expect(begin(still)).rejects.toThrow('not now');
+      await database.query(`DROP TRIGGER refuse ON ${table}`);
+      expect(await readRecovery(store)).toBeNull();
+      await begin(still);
+      if (table === 'webhook_endpoints' || table === 'deliveries') return;
+      await refuse();
+    }
+    await expect(still.end()).rejects.toThrow('not now');
+    expect((await readRecovery(store))?.endedAt).toBeNull();
+  },
+);
+
+test('the first 1,000 open findings are shown, and all of them are counted', async () => {
+  const still = await createStill();
+  const { store, database, nodeId } = still;
+  await begin(still);
+  await database.query(
+    `INSERT INTO recovery_findings (incarnation, submission_id, node_id, finding, reported_at)
+     SELECT 2, ('00000000-0000-7000-8000-' || lpad((2000 - number)::text, 12, '0'))::uuid, $1, 'rejected',
+       svc_now() FROM generate_series(1, 1001) number`,
+    [nodeId],
+  );
+  await database.query('ALTER TABLE recovery_findings DROP CONSTRAINT recovery_findings_pkey');
+  const { open, openCount } = (await readRecovery(store)) ?? {};
+  const shown = open?.map(({ submissionId }) => Number(submissionId.slice(-12)));
+  expect(shown).toEqual(Array.from({ length: 1_000 }, (_, index) => 999 + index));
+  expect(openCount).toBe(1_001);
 });

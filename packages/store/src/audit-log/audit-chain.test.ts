@@ -129,6 +129,8 @@ test('a head that the service did not seal is refused, and a missing one is repo
   const elsewhere = store.sealer.seal({ ...auditHeadPlace(), row: '2' }, `5:${'0'.repeat(64)}`);
   await database.query('UPDATE audit_head SET head_sealed = $1', [Buffer.from(elsewhere)]);
   expect(await faultsOf(fixture)).toEqual([{ kind: 'head_forged' }]);
+  const forged = { entries: 0, head: null, faults: [{ kind: 'head_forged' }] };
+  expect(await sealAuditHead(store)).toEqual(forged);
   await database.query('DELETE FROM audit_head');
   expect(await faultsOf(fixture)).toEqual([]);
   await advance(3_600_000);
@@ -300,6 +302,35 @@ test('an empty log has no head, and a head is not moved back', async () => {
   await sealAuditHead(store);
   expect(await database.query('SELECT * FROM audit_head')).toEqual([before]);
 });
+
+test('the row of the head has its position and its time', async () => {
+  const { store, database, advance } = await createFixture();
+  const rows = () =>
+    database.query<{ position: string; at: Date }>('SELECT position, at FROM audit_head');
+  await note(store.query, 'entry.1');
+  await sealAuditHead(store);
+  const [first] = await rows();
+  await advance(60_000);
+  await note(store.query, 'entry.2');
+  await sealAuditHead(store);
+  const [second] = await rows();
+  expect([first?.position, second?.position]).toEqual(['1', '2']);
+  expect(Number(second?.at) - Number(first?.at)).toBeGreaterThanOrEqual(60_000);
+});
+
+test.each(['audit_log', 'audit_head'])(
+  'a missing head fails the call if %s refuses it',
+  async (table) => {
+    const { store, database, advance } = await createFixture();
+    await note(store.query, 'entry.1');
+    await advance(3_600_000);
+    await database.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON ${table} EXECUTE FUNCTION refuse()`,
+    );
+    await expect(sealAuditHead(store)).rejects.toThrow('not now');
+  },
+);
 
 test('a head that Postgres refuses fails the call', async () => {
   const { store, database } = await createFixture();

@@ -451,3 +451,33 @@ test('the last use of a key is the latest one, and a locked key is left for late
   expect(await use([third.id, 0])).toEqual([]);
   expect(await used()).toEqual([60_000, 120_000, 120_000]);
 });
+
+test('without a sound key without limits, the last key for settings stays, and others may go', async () => {
+  const { store, tenantId, create, firstId, database } = await createStill();
+  const remove = async (keyId: string) =>
+    (await deleteKey(store, { tenantId, keyId }, testAuthor)).kind;
+  const { key: settings } = await create({ scopes: ['settings'] });
+  const { key: reading } = await create({ scopes: ['read'] });
+  await database.query(`UPDATE tenant_secrets SET limits_sealed = 'x' WHERE id = $1`, [firstId]);
+  expect(await remove(settings.id)).toBe('last_key');
+  expect(await remove(reading.id)).toBe('deleted');
+});
+
+test('of two creations at once, the one above the limit is refused', async () => {
+  const own = await createStill();
+  const { store, tenantId, create } = own;
+  for (let count = 1; count < 9; count += 1) await create();
+  const other = await beginOther(own);
+  await other.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+  const asked = {
+    secret: 'hsk_test_2',
+    scopes: ['read'],
+    addresses: [],
+    expiresInDays: null,
+  } as const;
+  const made = [1, 2].map(() => createKey(store, { tenantId, ...asked }, testAuthor));
+  await untilLockWait(own, 2);
+  await other.commit();
+  const kinds = (await Promise.all(made)).map(({ kind }) => kind);
+  expect(new Set(kinds)).toEqual(new Set(['created', 'key_limit']));
+});

@@ -434,3 +434,28 @@ test.each(['webhook_endpoints', 'audit_log', 'events'])(
     expect(await rows()).toEqual(before);
   },
 );
+
+test('a test of an endpoint waits for another one, which may have been queued just before', async () => {
+  const still = await createStill();
+  const id = await still.endpoint(still.tenantId);
+  const other = await beginOther(still);
+  await other.query('UPDATE webhook_endpoints SET tested_at = svc_now()');
+  const queued = queueEndpointTest(still.store, { ...still.at(id), requestId: 'r' });
+  await untilLockWait(still);
+  await other.commit();
+  expect(await queued).toMatchObject({ kind: 'too_soon' });
+});
+
+test('a URL of the settings that is new, or was disabled, does not get its own change', async () => {
+  const still = await createStill();
+  const { store, tenantId, database } = still;
+  await still.endpoint(tenantId, { url: 'https://kept.example.com/' });
+  const kept = ['settings.changed https://kept.example.com/'];
+  await changeSettings(store, tenantId, { webhookUrl: settingsUrl }, testAuthor);
+  expect(urls(await still.claim())).toEqual(kept);
+  await database.query(
+    `UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'gone'`,
+  );
+  await changeSettings(store, tenantId, { webhookUrl: url }, testAuthor);
+  expect(urls(await still.claim())).toEqual(kept);
+});

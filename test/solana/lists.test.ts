@@ -17,12 +17,12 @@ import { newAccountMemory, remember } from '../../services/settlement/src/solana
 type Outcome = Awaited<ReturnType<solana.Rpc['call']>>;
 type Slots = readonly number[];
 
-const signatureOf = (index: number) =>
-  `${'5'.repeat(70)}${String(10 ** 9 + index).replaceAll('0', 'z')}`;
+const signatureOf = (entry: number) =>
+  `${'5'.repeat(70)}${String(10 ** 9 + 10 * entry).replaceAll('0', 'z')}`;
 
 /**
  * An RPC server whose answers are given, page by page. After them, it answers with empty lists. The
- * signature of an entry is made of its slot.
+ * signature of an entry is made of its number, and its slot is the whole part of the number.
  */
 function serverOf(...pages: readonly (Slots | Outcome)[]) {
   const asked: unknown[] = [];
@@ -32,7 +32,9 @@ function serverOf(...pages: readonly (Slots | Outcome)[]) {
       const page = pages[asked.length] ?? [];
       asked.push(params[1]);
       if ('kind' in page) return page;
-      const result = page.map((slot) => ({ signature: signatureOf(slot), slot, err: null }));
+      const result = page.map((entry) => {
+        return { signature: signatureOf(entry), slot: Math.floor(entry), err: null };
+      });
       return { kind: 'answered', result };
     },
   };
@@ -105,6 +107,18 @@ test.each<[string, readonly Slots[], Parameters<typeof listed>[1], unknown]>([
     [[far], [far - overlapSlots, 1], []],
     { at: null, slot: far },
     [[far - overlapSlots, far], true, false],
+  ],
+  [
+    'has only the first slot of the overlap',
+    [[far - overlapSlots], [far - overlapSlots - 1]],
+    { at: null, slot: far },
+    [[far - overlapSlots], true, false],
+  ],
+  [
+    'has the first slot of the cursor on two pages',
+    [[far + 0.5], [far]],
+    { at: null, slot: far, floorSlot: far },
+    [[far, far], true, false],
   ],
   [
     'lags behind the overlap, without a cursor',
@@ -200,6 +214,8 @@ test('the chain is asked for its newest slot under the lease, and a cursor may b
   expect([chain, kept(), slotMaxOf(chain)]).toEqual([{ newest: 7 }, 1, 7 + slotsAheadMax]);
   const lost = { keep: () => Promise.reject(new Error('lost')) };
   await expect(askForSlot(deps, lost, chain)).rejects.toThrow('lost');
+  const cursor = { signature: null, slot: 0, floorSlot: 0 };
+  await expect(listAccount(deps, lost, 'account', cursor)).rejects.toThrow('lost');
 });
 
 test('the oldest of too many signatures is forgotten, and a repeated one is not the newest', () => {

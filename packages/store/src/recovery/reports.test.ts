@@ -6,7 +6,7 @@ import { cancelSubmission } from '../endings/endings.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { disableNode } from '../nodes/changes.ts';
 import { createNode } from '../nodes/nodes.ts';
-import { createFixture } from '../store.fixture.ts';
+import { createFixture, type Fixture } from '../store.fixture.ts';
 import { noteFinding } from './findings.ts';
 import { begin, dispatch, forget, setBack } from './recovery.fixture.ts';
 import { endRecovery, readRecovery, unknownNodeId } from './recovery.ts';
@@ -473,31 +473,32 @@ test('each of a missing node, an unreadable receipt and an open finding keeps a 
   expect(await end()).toBe('incomplete');
 });
 
-test.each(['webhook_endpoints', 'deliveries', 'audit_log', 'submissions', 'recoveries'])(
-  'a recovery neither begins nor ends if %s refuses it',
+async function refuseWrites({ database }: Fixture, table: string): Promise<void> {
+  await database.query(
+    `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`,
+  );
+}
+
+test.each(['webhook_endpoints', 'deliveries', 'audit_log', 'recoveries'])(
+  'a recovery does not begin if %s refuses it',
   async (table) => {
     const still = await createStill();
-    const { store, database, tenantId } = still;
-    await still.hold(tenantId);
-    const refuse = () =>
-      database.query(
-        `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
-         CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`,
-      );
-    if (table === 'submissions') {
-      await begin(still);
-      await refuse();
-    } else {
-      await refuse();
-      await expect(begin(still)).rejects.toThrow('not now');
-      await database.query(`DROP TRIGGER refuse ON ${table}`);
-      expect(await readRecovery(store)).toBeNull();
-      await begin(still);
-      if (table === 'webhook_endpoints' || table === 'deliveries') return;
-      await refuse();
-    }
+    await refuseWrites(still, table);
+    await expect(begin(still)).rejects.toThrow('not now');
+    expect(await readRecovery(still.store)).toBeNull();
+  },
+);
+
+test.each(['submissions', 'audit_log', 'recoveries'])(
+  'a recovery does not end if %s refuses it',
+  async (table) => {
+    const still = await createStill();
+    await still.hold(still.tenantId);
+    await begin(still);
+    await refuseWrites(still, table);
     await expect(still.end()).rejects.toThrow('not now');
-    expect((await readRecovery(store))?.endedAt).toBeNull();
+    expect((await readRecovery(still.store))?.endedAt).toBeNull();
   },
 );
 

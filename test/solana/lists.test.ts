@@ -20,10 +20,7 @@ type Slots = readonly number[];
 const signatureOf = (entry: number) =>
   `${'5'.repeat(70)}${String(10 ** 9 + 10 * entry).replaceAll('0', 'z')}`;
 
-/**
- * An RPC server whose answers are given, page by page. After them, it answers with empty lists. The
- * signature of an entry is made of its number, and its slot is the whole part of the number.
- */
+/** An RPC server with these pages, then empty ones. The slot of an entry is the whole part of its number. */
 function serverOf(...pages: readonly (Slots | Outcome)[]) {
   const asked: unknown[] = [];
   let kept = 0;

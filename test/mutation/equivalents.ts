@@ -1,12 +1,8 @@
-/** A mutant that no test has to kill, because it breaks no promise of the original. */
-export interface Equivalent {
-  readonly id: string;
-  readonly file: string;
-  readonly change: string;
-  readonly reason: string;
-}
+import type { Equivalent } from './equivalent.ts';
+import { equivalentsOfStore } from './equivalents-of-store.ts';
 
 export const equivalents: readonly Equivalent[] = [
+  ...equivalentsOfStore,
   {
     id: '5ec93d20d594',
     file: 'packages/domain/src/ledger.ts',
@@ -121,18 +117,6 @@ export const equivalents: readonly Equivalent[] = [
     change:
       'an empty list is settled too if the number of submissions to settle is a multiple of `batchIdsMax`',
     reason: 'An empty list settles nothing.',
-  },
-  {
-    id: '83d5cdda9aa3',
-    file: 'packages/store/src/schema/roles.ts',
-    change: 'a ROLLBACK is sent without waiting for it',
-    reason: 'When the caller closes the connection, Postgres rolls back the transaction anyway.',
-  },
-  {
-    id: '6b07918a1a9a',
-    file: 'packages/store/src/assignments/lost-assignments.ts',
-    change: 'an async function returns a promise without awaiting it',
-    reason: 'The caller awaits the same result.',
   },
   {
     id: 'd7f37b9795d3',
@@ -257,5 +241,41 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/queue/src/fleet-scripts.ts',
     change: 'among equals, a node with the same id as the best one replaces it',
     reason: 'A list has each node once.',
+  },
+  {
+    id: 'b10085fb40a6',
+    file: 'packages/queue/src/fleet-library.ts',
+    change: 'a dropped node stays in the memory of the script',
+    reason: 'No script reads a node again after it has dropped it.',
+  },
+  {
+    id: '02ff56e98b37',
+    file: 'packages/queue/src/fleet-fairness.ts',
+    change: 'a tenant is forgotten if its grants equal `grantsKeptMin`',
+    reason: 'A decayed count of grants never equals 0.05.',
+  },
+  {
+    id: '9d3fcb631581',
+    file: 'packages/queue/src/fleet-fairness.ts',
+    change: 'the level is the capacity if the last demand equals the rest',
+    reason: 'In both cases, no demand is above the level.',
+  },
+  {
+    id: '5ac900ab7b93',
+    file: 'packages/queue/src/fleet-fairness.ts',
+    change: 'a tenant comes before itself',
+    reason: 'A list has each tenant once.',
+  },
+  {
+    id: 'd65f6df19bb4',
+    file: 'packages/queue/src/fleet-fairness.ts',
+    change: 'a gap of exactly ten minutes is 0',
+    reason: 'A tenant that was silent for so long was forgotten before.',
+  },
+  {
+    id: '903418c652b5',
+    file: 'services/settlement/src/solana/list-account.ts',
+    change: 'null is looked up among the listed signatures',
+    reason: 'null is not one of these signatures.',
   },
 ];

@@ -128,14 +128,16 @@ test('each tier leaves its headroom free, and a creation without a slot is refus
   const nodes = await fleet.ten(() => 4);
   for (const node of nodes) node.autoPilot({ outcome: () => undefined });
   const take = async (tier: Tier, count: number): Promise<number> => {
-    const posts = Array.from({ length: count }, (_, index) =>
-      post(journey, `${tier} ${index}`, tier).then(
-        () => 1,
-        () => 0,
-      ),
-    );
-    const taken = await Promise.all(posts);
-    return taken.reduce<number>((sum, one) => sum + one, 0);
+    const names = Array.from({ length: count }, (_, index) => `${tier} ${index}`);
+    const create = async (name: string): Promise<boolean> =>
+      await post(journey, name, tier).then(
+        () => true,
+        () => false,
+      );
+    const taken = await Promise.all(names.map(create));
+    // On a busy machine, a node may answer an offer too late although it has a slot.
+    for (const [index, name] of names.entries()) taken[index] ||= await create(name);
+    return taken.filter(Boolean).length;
   };
   // With 40 slots in total, `standard` needs more than 4 free slots, `priority` more than 1, and
   // `instant` at least 1.

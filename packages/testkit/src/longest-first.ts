@@ -6,10 +6,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * other cores idle.
  */
 const longest = [
+  'test/executor/field/field.test.ts',
+  'test/executor/matrix/matrix.test.ts',
   'test/executor/faults/faults.test.ts',
   'test/interleaving/interleaving.test.ts',
   'test/faults/faults.test.ts',
-  'test/executor/matrix/matrix.test.ts',
+  'packages/node-agent/src/executors/browser/job/hostile-page.test.ts',
+  'packages/node-agent/src/executors/browser/job/outcome-proof.test.ts',
+  'packages/node-agent/src/executors/browser/job/sent-once.test.ts',
   'infra/local/src/launcher.test.ts',
   'test/costs/costs.test.ts',
   'test/upgrade/upgrade.test.ts',

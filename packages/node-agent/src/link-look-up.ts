@@ -11,18 +11,23 @@ export const lookUpBySystem: LookUp = askFamilies(async (name, family) => {
   return found.map(({ address }) => address);
 });
 
+type Callback = Parameters<LookupFunction>[2];
+
 /** Gives `lookUp` the form that Node.js needs to open a connection. */
 export function connectingBy(lookUp: LookUp): LookupFunction {
-  const find = async (name: string) =>
-    (await lookUp(name)).map((address) => ({ address, family: isIP(address) }));
-  return (name, { all: isAll = false }, callback) => {
-    find(name).then(
-      (found) => {
-        if (isAll) callback(null, found);
-        else callback(null, found[0]?.address ?? '', found[0]?.family);
-      },
+  const answer = async (name: string, isAll: boolean, callback: Callback): Promise<void> => {
+    let addresses: readonly string[];
+    try {
+      addresses = await lookUp(name);
+    } catch (error) {
       // The cause has the code of the system, such as `ENOTFOUND`.
-      (error: Error) => callback(error.cause instanceof Error ? error.cause : error, ''),
-    );
+      const { cause } = Object(error);
+      callback(cause instanceof Error ? cause : Object(error), '');
+      return;
+    }
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (isAll) callback(null, found);
+    else callback(null, found[0]?.address ?? '', found[0]?.family);
   };
+  return (name, { all: isAll = false }, callback) => void answer(name, isAll, callback);
 }

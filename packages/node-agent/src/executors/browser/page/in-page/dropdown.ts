@@ -6,7 +6,7 @@ import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
 declare const isRendered: typeof visibility.isRendered;
-declare const isVisible: typeof visibility.isVisible;
+declare const isShown: typeof visibility.isShown;
 declare const textOf: typeof labels.textOf;
 
 /** The elements that the page showed before a widget was opened. */
@@ -14,22 +14,6 @@ export interface Snapshot {
   readonly elements: ReadonlySet<Element>;
   /** Texts with their places: a page may render the same text again as another element. */
   readonly places: ReadonlySet<string>;
-}
-
-/** True if no ancestor cuts the element off, by its clip or because it has no size. */
-export function hasRoom(element: Element): boolean {
-  for (let at = element.parentElement; at !== null; at = at.parentElement) {
-    const { clip, clipPath, overflow } = getComputedStyle(at);
-    if (/^rect\([01](?:px)?,? [01]/u.test(clip) || /^inset\((?:50|100)%/u.test(clipPath))
-      return false;
-    const { width, height } = at.getBoundingClientRect();
-    if ((width < 3 || height < 3) && overflow !== 'visible') return false;
-  }
-  return true;
-}
-
-export function isShown(element: Element): boolean {
-  return isVisible(element) && hasRoom(element);
 }
 
 /** The whole text of an option, also of one that is a button or that contains one. */

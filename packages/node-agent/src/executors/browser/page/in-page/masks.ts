@@ -1,10 +1,9 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import type * as dropdown from './dropdown.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
-declare const isShown: typeof dropdown.isShown;
+declare const isShown: typeof visibility.isShown;
 
 /**
  * The visible box that a script of the page shows in place of a hidden `<select>`. Undefined if the

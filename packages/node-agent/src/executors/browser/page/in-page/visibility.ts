@@ -29,6 +29,22 @@ export function isVisible(element: Element): boolean {
   return !isCutAway(element, box);
 }
 
+/** True if no ancestor cuts the element off, by its clip or because it has no size. */
+export function hasRoom(element: Element): boolean {
+  for (let at = element.parentElement; at !== null; at = at.parentElement) {
+    const { clip, clipPath, overflow } = getComputedStyle(at);
+    if (/^rect\([01](?:px)?,? [01]/u.test(clip) || /^inset\((?:50|100)%/u.test(clipPath))
+      return false;
+    const { width, height } = at.getBoundingClientRect();
+    if ((width < 3 || height < 3) && overflow !== 'visible') return false;
+  }
+  return true;
+}
+
+export function isShown(element: Element): boolean {
+  return isVisible(element) && hasRoom(element);
+}
+
 export interface Edges {
   readonly left: number;
   readonly top: number;
